@@ -1,5 +1,6 @@
-// CONVOY_CHECK(condition, operands...): an assertion for our own bugs. On in every build; prints the condition, the
-// operands and the place, then aborts. Never for what a peer, file, device or network did: that is Result<T>.
+// CONVOY_CHECK(condition, operands...): an assertion for our own bugs. On in every build; prints the
+// condition, the operands and the place, then aborts. Never for what a peer, file, device or network did:
+// that is Result<T>.
 #pragma once
 
 #include <sstream>
@@ -7,7 +8,8 @@
 
 namespace convoy::detail {
 
-[[noreturn]] void check_failed(const char* condition, const char* file, int line, const std::string& operands);
+[[noreturn]] void check_failed(const char* condition, const char* file, int line,
+                               const std::string& operands);
 
 template <class... Operands>
 std::string join(const Operands&... operands) {
@@ -18,9 +20,8 @@ std::string join(const Operands&... operands) {
 
 }  // namespace convoy::detail
 
-#define CONVOY_CHECK(condition, ...)                                                              \
-  do {                                                                                            \
-    if (!(condition)) [[unlikely]]                                                                \
-      ::convoy::detail::check_failed(#condition, __FILE__, __LINE__,                              \
-                                     ::convoy::detail::join(__VA_ARGS__));                        \
+#define CONVOY_CHECK(condition, ...)                                                                       \
+  do {                                                                                                     \
+    if (!(condition)) [[unlikely]]                                                                         \
+      ::convoy::detail::check_failed(#condition, __FILE__, __LINE__, ::convoy::detail::join(__VA_ARGS__)); \
   } while (false)

@@ -23,21 +23,39 @@ struct Id {
   friend std::ostream& operator<<(std::ostream& out, Id id) { return out << Tag::prefix << id.value; }
 };
 
-struct PeerTag { static constexpr const char* prefix = "peer "; };
-struct MemberTag { static constexpr const char* prefix = "m"; };
-struct ServerTag { static constexpr const char* prefix = "p"; };
-struct IncarnationTag { static constexpr const char* prefix = "#"; };
-struct ChunkTag { static constexpr const char* prefix = "chunk "; };
-struct ShardTag { static constexpr const char* prefix = "shard "; };
-struct LeaseTag { static constexpr const char* prefix = "lease "; };
-struct SnapshotTag { static constexpr const char* prefix = "snapshot "; };
-struct RunTag { static constexpr const char* prefix = "run "; };
+struct PeerTag {
+  static constexpr const char* prefix = "peer ";
+};
+struct MemberTag {
+  static constexpr const char* prefix = "m";
+};
+struct ServerTag {
+  static constexpr const char* prefix = "p";
+};
+struct IncarnationTag {
+  static constexpr const char* prefix = "#";
+};
+struct ChunkTag {
+  static constexpr const char* prefix = "chunk ";
+};
+struct ShardTag {
+  static constexpr const char* prefix = "shard ";
+};
+struct LeaseTag {
+  static constexpr const char* prefix = "lease ";
+};
+struct SnapshotTag {
+  static constexpr const char* prefix = "snapshot ";
+};
+struct RunTag {
+  static constexpr const char* prefix = "run ";
+};
 
-// One running role instance, for as long as its process lives: what messages are sent to. Drawn at random by the
-// instance itself; a restarted process is another peer.
+// One running role instance, for as long as its process lives: what messages are sent to. Drawn at random by
+// the instance itself; a restarted process is another peer.
 using PeerId = Id<PeerTag, std::uint64_t>;
-// A replica as the protocol sees it. Handed out by the Master, stable over restarts of the same named node; the
-// order of member ids is the order in which bsp sums.
+// A replica as the protocol sees it. Handed out by the Master, stable over restarts of the same named node;
+// the order of member ids is the order in which bsp sums.
 using MemberId = Id<MemberTag, std::uint32_t>;
 // A parameter server (P-slave). Handed out by the Master.
 using ServerId = Id<ServerTag, std::uint32_t>;
@@ -54,7 +72,8 @@ using SnapshotId = Id<SnapshotTag, std::uint32_t>;
 // One run; a node of another run is refused.
 using RunId = Id<RunTag, std::uint64_t>;
 
-// Number of updates that a member has committed; also the name of the update that comes next (clock 0 is the first).
+// Number of updates that a member has committed; also the name of the update that comes next (clock 0 is the
+// first).
 struct Clock {
   std::int64_t value = 0;
 
@@ -64,18 +83,23 @@ struct Clock {
   friend constexpr Clock operator+(Clock c, std::int64_t d) { return Clock(c.value + d); }
   friend constexpr Clock operator-(Clock c, std::int64_t d) { return Clock(c.value - d); }
   friend constexpr std::int64_t operator-(Clock a, Clock b) { return a.value - b.value; }
-  constexpr Clock& operator++() { ++value; return *this; }
+  constexpr Clock& operator++() {
+    ++value;
+    return *this;
+  }
   friend std::ostream& operator<<(std::ostream& out, Clock c) { return out << c.value; }
 };
 
-// Numbered membership. Terms count starts of a Master (journaled before its first message), attempts count view
-// changes within a term. Ordered: a higher view supersedes a lower one. {0,0} is "no view yet".
+// Numbered membership. Terms count starts of a Master (journaled before its first message), attempts count
+// view changes within a term. Ordered: a higher view supersedes a lower one. {0,0} is "no view yet".
 struct View {
   std::uint32_t term = 0;
   std::uint32_t attempt = 0;
 
   friend constexpr auto operator<=>(View, View) = default;
-  friend std::ostream& operator<<(std::ostream& out, View v) { return out << "v" << v.term << "." << v.attempt; }
+  friend std::ostream& operator<<(std::ostream& out, View v) {
+    return out << "v" << v.term << "." << v.attempt;
+  }
 };
 
 struct MemberKey {

@@ -1,5 +1,6 @@
-// IntervalSet: a set of sample positions as sorted, disjoint, non-touching half-open intervals. The ledger, the
-// leases and the pool of what is left are such sets; they stay small because positions are handed out in order.
+// IntervalSet: a set of sample positions as sorted, disjoint, non-touching half-open intervals. The ledger,
+// the leases and the pool of what is left are such sets; they stay small because positions are handed out in
+// order.
 //
 // A value: copy freely, no thread rules. Operations cost O(intervals) unless said otherwise.
 #pragma once
@@ -27,12 +28,16 @@ class IntervalSet {
     for (const Interval& i : intervals) insert(i);
   }
 
-  // Adding what is there, or removing what is not, is allowed and changes nothing. Empty intervals are ignored.
+  // Adding what is there, or removing what is not, is allowed and changes nothing. Empty intervals are
+  // ignored.
   void insert(Interval interval);
   void insert(const IntervalSet& other);
   void erase(Interval interval);
   void erase(const IntervalSet& other);
-  void clear() { intervals_.clear(); size_ = 0; }
+  void clear() {
+    intervals_.clear();
+    size_ = 0;
+  }
 
   bool empty() const { return intervals_.empty(); }
   std::int64_t size() const { return size_; }  // positions, O(1)

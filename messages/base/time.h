@@ -11,8 +11,12 @@ namespace convoy {
 using Duration = std::chrono::nanoseconds;
 using namespace std::chrono_literals;
 
-constexpr double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
-constexpr Duration from_seconds(double s) { return Duration(static_cast<std::int64_t>(s * 1e9)); }
+constexpr double seconds(Duration d) {
+  return std::chrono::duration<double>(d).count();
+}
+constexpr Duration from_seconds(double s) {
+  return Duration(static_cast<std::int64_t>(s * 1e9));
+}
 
 // A point on one node's monotonic clock. Times of two nodes are never compared.
 struct Time {
