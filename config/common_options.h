@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace convoy {
+namespace convoy::config {
 
 enum class DeviceKind { kCpu, kReference, kReference64, kCuda };
 
@@ -60,4 +60,4 @@ struct SecurityOptions {
   friend bool operator==(const SecurityOptions&, const SecurityOptions&) = default;
 };
 
-}  // namespace convoy
+}  // namespace convoy::config

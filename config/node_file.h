@@ -8,7 +8,7 @@
 #include "config/node_options.h"
 #include "messages/base/result.h"
 
-namespace convoy {
+namespace convoy::config {
 
 Result<NodeOptions> read_node_file(const std::string& path, const std::vector<std::string>& set = {});
 Result<NodeOptions> parse_node_file(std::string_view text, const std::string& name,
@@ -17,4 +17,4 @@ Result<NodeOptions> parse_node_file(std::string_view text, const std::string& na
 // Text that reads back as the same options, secret key included: what `convoy invite` writes.
 std::string serialise(const NodeOptions& options);
 
-}  // namespace convoy
+}  // namespace convoy::config

@@ -10,7 +10,7 @@
 
 #include "config/common_options.h"
 
-namespace convoy {
+namespace convoy::config {
 
 struct NodeOptions {
   std::string name;  // default: the host's name. Stable names let a restarted node keep its member id
@@ -30,4 +30,4 @@ struct NodeOptions {
   friend bool operator==(const NodeOptions&, const NodeOptions&) = default;
 };
 
-}  // namespace convoy
+}  // namespace convoy::config

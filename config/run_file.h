@@ -12,7 +12,7 @@
 #include "config/run_options.h"
 #include "messages/base/result.h"
 
-namespace convoy {
+namespace convoy::config {
 
 // What changes a file from the command line. `set` holds texts "key=value", applied in order; errors there
 // name the
@@ -45,4 +45,4 @@ Result<RunFile> parse_run_file(std::string_view text, const std::string& name,
 // Canonical text with every key: parse_run_file(serialise(x)) gives x. Holds no secrets.
 std::string serialise(const RunOptions& options);
 
-}  // namespace convoy
+}  // namespace convoy::config

@@ -1,8 +1,9 @@
 // Everything that a run file says, with its defaults filled in. Read by `train` and `master`; nodes get it
 // over the wire as the text that serialise() of config/run_file.h makes.
 //
-// Plain values, no ownership, any thread. Ranges and contradictions were checked by the reader: code that
-// gets RunOptions need not check again.
+// Names of files are as written: relative ones start at the working directory, that of the model file at the
+// run file. Plain values, no ownership, any thread. Ranges and contradictions were checked by the reader:
+// code that gets RunOptions need not check again.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 #include "config/common_options.h"
 
-namespace convoy {
+namespace convoy::config {
 
 // Exactly one of name, file (or definition) and onnx is set.
 struct ModelOptions {
@@ -38,17 +39,17 @@ struct DataOptions {
 
 enum class ScheduleKind { kConstant, kStep, kCosine, kLinear, kOneCycle };
 
-// The learning rate as a function of the samples committed, as shares of train.epochs.
-//   constant  lr after the warm-up
-//   step      lr x step_factor^k, k = whole multiples of step_epochs passed
-//   linear    straight from lr after the warm-up to lr x final at the end
-//   cosine    the same along half a cosine
-//   one-cycle half a cosine up during the warm-up, half a cosine down to lr x final after it
+// The learning rate as a function of the samples trained; shares are of the whole run.
+//   constant   lr after the warm-up
+//   step       times step_factor after every step_epochs that follow the warm-up
+//   linear     straight from lr after the warm-up to lr x final at the end
+//   cosine     the same along half a cosine
+//   one_cycle  half a cosine up during the warm-up, half a cosine down to lr x final after it
 struct ScheduleOptions {
   ScheduleKind kind = ScheduleKind::kConstant;
-  double warmup = 0;       // share of the training, [0, 1); default 0.3 for one-cycle
-  double warmup_from = 0;  // warm-up starts at lr x this; default 0.04 for one-cycle
-  double final = 0;        // linear, cosine, one-cycle end at lr x this
+  double warmup = 0;         // share of the run, [0, 1); default 0.3 for one_cycle
+  double warmup_from = 0.1;  // the warm-up starts at lr x this; default 0.04 for one_cycle
+  double final = 0;          // linear, cosine and one_cycle end at lr x this; default 4e-6 for one_cycle
   double step_epochs = 1;
   double step_factor = 0.1;
 
@@ -98,7 +99,7 @@ struct WireOptions {
 };
 
 struct PlanOptions {
-  std::optional<int> segments = 1;  // none: the planner decides ("auto")
+  std::optional<std::int64_t> segments = 1;  // none: the planner decides ("auto")
 
   friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
 };
@@ -216,4 +217,4 @@ const char* to_string(ScheduleKind kind);
 const char* to_string(FaultKind kind);
 const char* to_string(DataFormat format);
 
-}  // namespace convoy
+}  // namespace convoy::config
