@@ -15,6 +15,7 @@
 #include "messages/base/interval_set.h"
 #include "messages/base/time.h"
 #include "messages/frame.h"
+#include "messages/sync_options.h"
 #include "messages/view_record.h"
 
 namespace convoy {
@@ -54,6 +55,7 @@ struct Hello {
   std::string device;   // of a W-slave: "cpu", "reference", "cuda:0", ...
   std::string address;  // of a P-slave: where W-slaves can dial it
   std::string build_id;
+  Incarnation previous;  // my last life under this Master, when I was refused and start afresh; 0 = none
 
   friend bool operator==(const Hello&, const Hello&) = default;
 };
@@ -64,7 +66,8 @@ struct Welcome {
   RunId run;
   std::uint32_t id = 0;  // MemberId of a W-slave, ServerId of a P-slave
   Incarnation incarnation;
-  std::string run_text;  // the run file in canonical form
+  SyncOptions sync;      // what the roles need of the run
+  std::string run_text;  // the run file in canonical form, for the node
 
   friend bool operator==(const Welcome&, const Welcome&) = default;
 };
@@ -93,12 +96,14 @@ enum class RefuseReason : std::uint8_t {
   kUnknown,       // peer never said Hello to this Master: say Hello again
   kBadMessage,    // content breaks the schema or the protocol; counted, changes nothing
   kEnded,         // the run is over
+  kNameTaken,     // a live node has this name: ask again later, or take another name
 };
 
 // Anyone -> sender of something that cannot be served.
 struct Refuse {
   RefuseReason reason = RefuseReason::kUnknown;
-  std::string text;  // for a person
+  Incarnation refused;  // the incarnation that was refused; a refusal of an earlier life is ignored
+  std::string text;     // for a person
 
   friend bool operator==(const Refuse&, const Refuse&) = default;
 };

@@ -1,0 +1,662 @@
+@0xd4d6b3e4c35628b6;
+# The protocol of Convoy: who says what to whom, when, and what follows from it.
+#
+# A run trains one model on machines of different speed that come and go. Three roles take part.
+#
+# - The **Master** knows who is there, decides *views*, hands out sample positions (*leases*) and never sees a
+#   gradient.
+# - A **W-slave** computes. It carries a whole replica of the model, or one segment of it; the first W-slave
+#   of a replica is its *head* and speaks for it. As the protocol sees it, a replica is a *member*: an id and
+#   an incarnation, the number of the life that it lives now.
+# - A **P-slave** owns some *chunks* of the parameters (contiguous runs of one tensor) with their optimiser
+#   state, applies gradients to them, and holds back members that would run too far ahead.
+#
+# W-slaves dial the Master and the P-slaves; P-slaves dial the Master. Nothing dials a W-slave, so one behind
+# NAT works.
+#
+# ## A clock
+#
+# Members count their committed updates; the count is the member's *clock*, and also names the update that it
+# works on now. c_min is the least clock of the members of the view. The run's delay bound s says how far ahead
+# of c_min anybody may be: 0 (bulk synchronous), a number, a range, or none. Clock c of a member goes like this.
+#
+#     Master            member                            P-slave, one a shard           backup
+#       | LeaseGrant ---->|  positions for c                       |                       |
+#       |                 | Pull{c, after n, committed} ---------->|  parked until         |
+#       |                 |                                        |  c - c_min <= s       |
+#       |                 |<--------------- PullReply{c, c_min} ---|  and own commits >= n |
+#       |                 |  forward, backward                     |                       |
+#       |                 | Push{c, lease, chunks} --------------->| ----(as it came)----->|
+#       |                 |<-------------------- PushAck{c, lease}-|<--- held -------------|
+#       |                 |  all shards have acknowledged          |                       |
+#       |                 | Commit{c + 1}, in the next Pull ------>| --------------------->|
+#       |                 |<--- CommitAck{c + 1}, or a PullReply --|  applied <------------|
+#
+# 1. The member holds a lease that says which samples it trains at c. Leases are given ahead, so nobody waits
+#    for the Master.
+# 2. It pulls from every shard. A P-slave answers when c - c_min <= s, and when at least `after` of the
+#    member's own commits are in (c normally; c - 1 when it pulls ahead to hide the wire behind its computing).
+#    Until then the pull is parked. The latest pull replaces an earlier one.
+# 3. It pushes gradients layer by layer as the backward pass makes them. A push *replaces* what is held for
+#    that chunk and clock; nothing is added up before its commit, and parts are kept byte for byte. When all
+#    of the member's chunks of the shard are held, at the owner and at its backup, the owner acknowledges.
+# 4. With the acknowledgements of *all* shards, given in the present view, the head commits: clocks below
+#    `committed` count. The backup has the commit before the owner applies it, and only what is applied shows in
+#    c_min, in answers and in CommitAck. A member's pushes go one clock at a time.
+#
+# So an update is applied on all shards or on none, whoever dies in between. In bulk synchronous runs a clock
+# is applied when every member has committed it, summed in the order of member ids, and `committed` counts such
+# *closed* clocks.
+#
+# The set of committed positions, the *ledger*, is part of every shard and changes with the same commit. What
+# is left to train is its complement; a lost lease loses no sample.
+#
+# ## View change: the one mechanism
+#
+# A join, a leave, a crash, an evaluation, a checkpoint: each is a new view, made by cutting the run at one
+# agreed point. An attempt starts from the last *active* view, the base; a new event starts a higher attempt.
+#
+#     Master                                      P-slaves of base / of the new view          members
+#       | Prepare{next, base} ----------------------->|  serve nothing from here              |
+#       |<------- Report{commits per member, ledger} -|                                       |
+#       |  V = max over reports, for every member     |                                       |
+#       | Cut{record, V, ledger} -------------------->|  apply up to V on every copy          |
+#       |<------------------------------------- Done -|                                       |
+#       |  journal: the view is active                |                                       |
+#       | Go{record} -------------------------------->|  permission to forget                 |
+#       | Go{record, leases} ---------------------------------------------------------------->|  stand at n
+#
+# A member that stands at n after Go goes on with the work whose (clock, lease) Go names: it pushes again to
+# the owners of the new view and sends its pulls again. Everything else that it began is void. Until Go nobody
+# frees a chunk, forgets a leaver or drops a push. Who crashed is left out of the new view; who joins loads
+# data, compiles and measures itself *before* it asks, and repeats Join until Go, so a slow joiner blocks
+# nobody. When a cut's ledger is full, training ends at that cut.
+#
+# ## What may be repeated
+#
+# Every request, any number of times, and it is: until answered. Counts and clocks are absolute, never "one
+# more", so that a repeat, a duplicate or a late arrival means what the first meant. Both ends take only
+# messages of their present view, except those that make the next one. Messages may be lost, doubled and
+# reordered on the way.
+#
+# | request | answered by | repeated means |
+# | --- | --- | --- |
+# | Hello | Welcome or Refuse | the same id; a new peer of the same name is a new incarnation |
+# | Join | Go | the same wish |
+# | Leave | Farewell | the same wish |
+# | Heartbeat | HeartbeatReply | newer totals replace older ones |
+# | LeaseRequest | LeaseGrant | the same leases again, unless the view changed |
+# | Pull | PullReply | replaces the parked one |
+# | Push | PushAck | replaces what is held for the chunk and clock |
+# | Commit | CommitAck | committed = max |
+# | Prepare | Report | the same report |
+# | Cut | Done | the cut is made once |
+# | Go | first message of the view | permission once given stays given |
+# | CommitLog | CommitLogAck | entries are numbered |
+# | Evaluate | EvaluateResult | the same task |
+# | SnapshotPull | SnapshotReply | the same bytes |
+# | StatusRequest | StatusReply | a newer answer |
+#
+# ## On the wire
+#
+# A message is one header frame, which holds a `Header` in Cap'n Proto's standard stream framing, followed by
+# tensor frames. How many, and of which sizes, the header says (`ChunkBytes`). Frames of unknown origin are
+# taken to be hostile: the codec bounds every count and size before it uses it (codec/limits.h), and refuses
+# whatever breaks a rule stated here. Text is UTF-8 without control characters (long text may hold line ends
+# and tabs), since it ends on somebody's terminal and in JSON. A bad message changes nothing at its receiver;
+# its sender is told (`Refuse`) and counted.
+#
+# ## Changing this file
+#
+# Fields and messages may be added at the end; an older receiver does not see a new field, and refuses a new
+# message as unknown. Whoever changes what an existing field means, or adds a field that a receiver must not
+# overlook, raises `kProtocolVersion` (messages.h), and nodes of different versions refuse each other in words.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("convoy::wire");
+
+using V = import "view.capnp";
+
+struct Header {
+  # First frame of every message.
+
+  # The fields before the union keep their place and meaning in *every* version of the protocol, so that a node
+  # can always tell who speaks, and in which version.
+
+  protocolVersion @0 :UInt16;
+  # The sender's. Never 0. The receiver looks at this before anything else; of another version it reads only
+  # the fields before the union.
+
+  runId @1 :UInt64;
+  # The run that the sender belongs to; 0 in a Hello or StatusRequest of one that does not know yet. The
+  # receiver answers another run's messages with Refuse.
+
+  sender @2 :UInt64;
+  # The running instance that speaks, drawn at random by itself when it started. A restarted process is
+  # another sender.
+
+  senderIncarnation @3 :UInt32;
+  # As given in Welcome; 0 before that, and from the Master. Of a life that is over the receiver takes nothing
+  # but a Hello: a frozen node that wakes up is refused and joins afresh.
+
+  view :group {
+    # The view that the sender stands in; {0, 0} before its first. Requests and answers of a clock count only
+    # when this is also the receiver's view; so a stray of an earlier view can do no harm.
+
+    term @4 :UInt32;
+    attempt @5 :UInt32;
+  }
+
+  union {
+    # Becoming part of a run
+    hello @6 :Hello;
+    welcome @7 :Welcome;
+    join @8 :Join;
+    leave @9 :Leave;
+    farewell @10 :Farewell;
+    refuse @11 :Refuse;
+    stop @12 :Stop;
+
+    # Life signs
+    heartbeat @13 :Heartbeat;
+    heartbeatReply @14 :HeartbeatReply;
+
+    # Samples
+    leaseRequest @15 :LeaseRequest;
+    leaseGrant @16 :LeaseGrant;
+
+    # A clock
+    pull @17 :Pull;
+    pullReply @18 :PullReply;
+    push @19 :Push;
+    pushAck @20 :PushAck;
+    commit @21 :Commit;
+    commitAck @22 :CommitAck;
+
+    # View change
+    prepare @23 :Prepare;
+    report @24 :Report;
+    cut @25 :Cut;
+    done @26 :Done;
+    go @27 :Go;
+
+    # Proof of what was trained
+    commitLog @28 :CommitLog;
+    commitLogAck @29 :CommitLogAck;
+
+    # Evaluation
+    evaluate @30 :Evaluate;
+    snapshotPull @31 :SnapshotPull;
+    snapshotReply @32 :SnapshotReply;
+    evaluateResult @33 :EvaluateResult;
+
+    # Watching
+    statusRequest @34 :StatusRequest;
+    statusReply @35 :StatusReply;
+  }
+}
+
+enum RoleKind {
+  master @0;
+  worker @1;    # W-slave
+  server @2;    # P-slave
+  observer @3;  # watches, takes no part
+}
+
+enum Encoding {
+  # How the bytes of a tensor frame are to be read. Parties agree by the run file; the receiver refuses a frame
+  # of another encoding. Numbers are little-endian.
+
+  f32 @0;
+  f64 @1;        # reference back end in double precision
+  f16 @2;        # IEEE half precision
+  threshold @3;  # sparse: see kernels/reference for the layout
+  topK @4;       # sparse: see kernels/reference for the layout
+}
+
+# ========================================================================================
+# Becoming part of a run
+
+struct Hello {
+  # Node -> Master, the first message, repeated until answered: who I am. The Master answers Welcome, or Refuse
+  # with the reason in words.
+
+  role @0 :RoleKind;
+
+  name @1 :Text;
+  # From the node file; stable over restarts. The Master gives a name that it has seen the same id again, in a
+  # new incarnation, and takes its earlier life for dead.
+
+  host @2 :Text;
+  # For people: status, summary.
+
+  device @3 :Text;
+  # Of a W-slave, for people and the planner: "cpu", "reference", "reference64", "cuda:0", ...
+
+  address @4 :Text;
+  # Of a P-slave: "host:port" where W-slaves can dial it. The Master puts it into view records.
+
+  buildId @5 :Text;
+  # The Master logs a difference; only another protocol version is refused.
+}
+
+struct Welcome {
+  # Master -> node: you are `id` in its `incarnation`, and this is the run. The node then loads data, compiles
+  # its kernels and measures itself, and sends Join when it is ready to work.
+
+  run @0 :UInt64;
+  # The node puts it into every header from now on.
+
+  id @1 :UInt32;
+  # Member id of a W-slave, server id of a P-slave.
+
+  incarnation @2 :UInt32;
+  # The node puts it into every header from now on.
+
+  runText @3 :Text;
+  # The run file in canonical form, with the model's definition: all that a node needs to know of the run. The
+  # node parses it as it would a file, and leaves with words when it cannot.
+}
+
+struct Join {
+  # Node -> Master, repeated until Go: I am ready to work. The Master starts a view change that takes it in.
+
+  samplesPerS @0 :Float64;
+  # W-slave: measured on itself, at the batch that it expects; 0 = not measured. Finite, not negative. The
+  # Master cuts the first leases by it.
+}
+
+struct Leave {
+  # W-slave -> Master, after its last CommitAck, repeated until Farewell: I am going, take me out of the view.
+}
+
+struct Farewell {
+  # Master -> node: you are out, as you asked, and nothing of yours is outstanding. The node ends.
+}
+
+struct Refuse {
+  # Anyone -> the sender of something that cannot be served.
+
+  reason @0 :Reason;
+  enum Reason {
+    otherRun @0;      # the header names another run: end, with the text
+    otherVersion @1;  # the header names another protocol version: end, with the text
+    stale @2;         # the incarnation is not the current one: say Hello again, and start afresh
+    unknown @3;       # this peer never said Hello here (the Master restarted): say Hello again
+    badMessage @4;    # content breaks the schema or the protocol. It was counted and changed nothing
+    ended @5;         # the run is over: end
+  }
+
+  text @1 :Text;
+  # A sentence for a person. The receiver shows it.
+}
+
+struct Stop {
+  # Master -> all: the run is over. The receiver ends its process.
+
+  failed @0 :Bool;
+  # The run did not get to its end; exit status 1.
+
+  text @1 :Text;
+  # Why, for a person.
+}
+
+# ========================================================================================
+# Life signs
+
+struct Heartbeat {
+  # Node -> Master, every heartbeat interval, by the actor that never computes: slow is not dead. The Master
+  # takes a node for dead that was silent for failure_timeout_s. The numbers are totals since Welcome, so a lost
+  # heartbeat loses nothing; the planner takes differences.
+
+  sequence @0 :UInt64;
+
+  committed @1 :Int64;
+  # Clocks acknowledged by every shard.
+
+  samples @2 :Int64;
+  # Computed, whether or not they came to count.
+
+  busyNs @3 :Int64;
+  # Spent computing.
+
+  waitingNs @4 :Int64;
+  # Spent with nothing to compute, for want of leases, pulls or acks.
+}
+
+struct HeartbeatReply {
+  # Master -> node: heard. A node that hears nothing for failure_timeout_s says Hello again, and trains on while
+  # its leases last.
+
+  sequence @0 :UInt64;
+  # Of the heartbeat.
+}
+
+# ========================================================================================
+# Samples
+
+struct Lease {
+  # Sample positions that one member is to train at one clock. Good for the view in which it was given, and for
+  # the next if its Go names it again.
+
+  id @0 :UInt64;
+  # Never used twice within a term. Pushes and acks carry it, so that work under a lease that ended is told
+  # apart from work under its successor of the same clock.
+
+  clock @1 :Int64;
+  positions @2 :List(V.Interval);
+}
+
+struct LeaseRequest {
+  # Member -> Master, repeated until answered: my leases run out.
+
+  next @0 :Int64;
+  # First clock that I hold no lease for.
+
+  committed @1 :Int64;
+  # Acknowledged by every shard.
+
+  idle @2 :Bool;
+  # Everything that I computed is acknowledged, and I have nothing left to do. If the Master has nothing left
+  # for me either, it puts me on stand-by by a view change, so that I do not hold back c_min. Sent only after
+  # the last CommitAck.
+}
+
+struct LeaseGrant {
+  # Master -> member, for the view in the header.
+
+  leases @0 :List(Lease);
+  # All that the member holds from LeaseRequest.next on, ascending by clock, one a clock. The member replaces
+  # what it held from there on.
+}
+
+# ========================================================================================
+# A clock
+
+struct Pull {
+  # Member -> owner of `shard`: the parameters for `clock`, please. The owner parks it until the delay bound
+  # and `after` allow, then answers PullReply. A later pull replaces this one. Carries Commit{committed}.
+
+  shard @0 :UInt32;
+  clock @1 :Int64;
+
+  after @2 :Int64;
+  # The answer must contain this many of my own commits: `clock`, or one less when I pull ahead.
+
+  committed @3 :Int64;
+}
+
+struct PullReply {
+  # Owner -> member: the chunks of the shard. Counts as CommitAck{committed}. The member starts a layer's
+  # forward pass when the layer's chunks are there.
+
+  shard @0 :UInt32;
+  clock @1 :Int64;
+
+  committed @2 :Int64;
+  # Of the member, here.
+
+  cMin @3 :Int64;
+  # As it was when the pull was granted. clock - cMin is the staleness that the run reports; it never exceeds
+  # the bound.
+
+  encoding @4 :Encoding;
+
+  chunks @5 :List(V.ChunkBytes);
+  # In the order of the forward pass.
+}
+
+struct Push {
+  # Member -> owner of `shard`: part of my gradient for `clock`, summed over the samples. The owner keeps the
+  # bytes as they are, in place of what it held for the same chunk and clock, until they are committed; it
+  # acknowledges when it and the backup hold every chunk of the shard.
+
+  shard @0 :UInt32;
+  clock @1 :Int64;
+
+  lease @2 :UInt64;
+  # The lease that I trained under. The owner drops parts of the same clock that came under another.
+
+  trained @3 :List(V.Interval);
+  # Positions that the data loader handed to the arithmetic. They go into the ledger and the log with the
+  # commit; so samples are counted by what was trained, not by what was handed out.
+
+  digest @4 :UInt64;
+  # Sum of a hash of (epoch, sample) over the samples that were loaded, modulo 2^64. `convoy verify` holds it
+  # against the data set.
+
+  lossSum @5 :Float64;
+  # Over the samples. Positive infinity says that the training diverged; never NaN or negative infinity.
+
+  correct @6 :Int64;
+  # Samples that the model classified correctly, before the update.
+
+  encoding @7 :Encoding;
+
+  chunks @8 :List(V.ChunkBytes);
+  # Any part of the shard's chunks, in any order.
+}
+
+struct PushAck {
+  # Owner -> head: every chunk of (shard, clock, lease) is held, here and at the backup. It counts in the view
+  # of its header only: after a view change the parts are pushed and acknowledged again.
+
+  shard @0 :UInt32;
+  clock @1 :Int64;
+  lease @2 :UInt64;
+}
+
+struct Commit {
+  # Head -> owner, when every shard has acknowledged. Usually rides in the next Pull; sent by itself when there
+  # is none to come.
+
+  shard @0 :UInt32;
+
+  committed @1 :Int64;
+  # My clocks below this count now. The owner passes it to the backup and, when that has it, applies.
+}
+
+struct CommitAck {
+  # Owner -> head.
+
+  shard @0 :UInt32;
+
+  committed @1 :Int64;
+  # Your clocks below this are applied (bulk synchronous: closed).
+}
+
+# ========================================================================================
+# View change
+
+struct Prepare {
+  # Master -> P-slaves of the last active view: an attempt begins. The P-slave serves nothing until a Cut, and
+  # answers Report. It ignores an attempt that is not higher than the highest it knows.
+
+  next @0 :V.View;
+  # Higher than base.
+
+  base @1 :V.View;
+}
+
+struct Report {
+  # P-slave -> Master: what I know of base's members. Frozen: until the Cut nothing of it changes.
+
+  next @0 :V.View;
+  base @1 :V.View;
+
+  struct Member {
+    id @0 :UInt32;
+    incarnation @1 :UInt32;
+
+    committed @2 :Int64;
+    # The most over my copies, owned and backup (bulk synchronous: closed clocks).
+
+    grantedEnd @3 :Int64;
+    # First clock that I never granted: what lies below may have been begun. The Master lets Go confirm leases of
+    # such clocks.
+  }
+  members @2 :List(Member);
+  # Base's members only, ascending by id; joiners of attempts that failed are left out.
+
+  ledger @3 :List(V.Interval);
+  # Positions of all commits received here.
+
+  newer @4 :V.ViewRecord;
+  # Null, or: I know that this view, later than `base`, was active. The Master starts again from it.
+}
+
+struct Cut {
+  # Master -> P-slaves of the new view: bring every copy to exactly these commits, fetch the copies that the
+  # record gives you and you lack, then answer Done. Serve nothing before Go, or before a member's first message
+  # of the view, which is Go's proof.
+
+  record @0 :V.ViewRecord;
+
+  base @1 :V.View;
+
+  struct Member {
+    id @0 :UInt32;
+    incarnation @1 :UInt32;
+
+    committed @2 :Int64;
+    # The greatest of the reports: apply up to here. All pushes below are held, since a commit follows the acks
+    # of all shards.
+  }
+  members @2 :List(Member);
+  # Of base, leavers included, ascending by id.
+
+  ledger @3 :List(V.Interval);
+  # What the cut amounts to. The P-slave holds it against its copies' own.
+
+  snapshot :union {
+    # Freeze the parameters of the cut under this id, dropping an earlier picture.
+
+    none @4 :Void;
+    id @5 :UInt32;
+  }
+}
+
+struct Done {
+  # P-slave -> Master: the cut is made. With every Done the Master journals the view as active and sends Go.
+
+  view @0 :V.View;
+
+  ledgerDigest @1 :UInt64;
+  # All shards must agree on it.
+
+  logEnd @2 :UInt64;
+  # Sequence number after my last commit-log entry: the Master waits for the log up to here before it calls the
+  # run finished.
+}
+
+struct Go {
+  # Master -> members, those on stand-by, and P-slaves: the view is active. A P-slave may now forget what the
+  # record does not name. A member stands at its n.
+
+  record @0 :V.ViewRecord;
+
+  leases @1 :List(Lease);
+  # To a member: the leases that you keep or get, ascending by clock. Whatever else you began is void. On a
+  # rebalance only those of clocks already begun, so that new batch sizes count at once; after a Master restart
+  # or a roll-back none.
+}
+
+# ========================================================================================
+# Proof: the log of what was trained
+
+struct CommitLogEntry {
+  # One committed clock of one member, as its P-slave saw it.
+
+  member @0 :UInt32;
+  incarnation @1 :UInt32;
+  clock @2 :Int64;
+  trained @3 :List(V.Interval);
+  digest @4 :UInt64;
+  lossSum @5 :Float64;  # as in Push
+  correct @6 :Int64;
+
+  staleness @7 :Int64;
+  # clock - c_min when its pull was granted.
+
+  delay @8 :Int64;
+  # Updates by others between its pull and its apply.
+}
+
+struct CommitLog {
+  # P-slave -> Master, repeated until acknowledged: entries first, first + 1, ... of my log. The Master writes
+  # what it does not have yet.
+
+  first @0 :UInt64;
+  entries @1 :List(CommitLogEntry);
+}
+
+struct CommitLogAck {
+  # Master -> P-slave: everything before `next` is written down. The P-slave may forget it.
+
+  next @0 :UInt64;
+}
+
+# ========================================================================================
+# Evaluation on a frozen picture
+
+struct Evaluate {
+  # Master -> W-slave, repeated until answered: run test samples [first, last) through the snapshot.
+
+  snapshot @0 :UInt32;
+
+  task @1 :UInt32;
+  # Which of the snapshot's slices; the result carries it back.
+
+  first @2 :Int64;
+  last @3 :Int64;
+
+  record @4 :V.ViewRecord;
+  # Where the chunks of the snapshot are.
+}
+
+struct SnapshotPull {
+  # W-slave -> owner of `shard`: the frozen chunks, please. Answered whatever the view, as long as the snapshot
+  # is kept.
+
+  snapshot @0 :UInt32;
+  shard @1 :UInt32;
+}
+
+struct SnapshotReply {
+  # Owner -> W-slave.
+
+  snapshot @0 :UInt32;
+  shard @1 :UInt32;
+  encoding @2 :Encoding;
+  chunks @3 :List(V.ChunkBytes);
+}
+
+struct EvaluateResult {
+  # W-slave -> Master. The first result of a task counts.
+
+  snapshot @0 :UInt32;
+  task @1 :UInt32;
+
+  correct @2 :Int64;
+  # At most count.
+
+  lossSum @3 :Float64;
+  # As in Push.
+
+  count @4 :Int64;
+  # Samples evaluated.
+}
+
+# ========================================================================================
+# Watching
+
+struct StatusRequest {
+  # `convoy status` -> Master. Needs no Hello, and changes nothing.
+}
+
+struct StatusReply {
+  # Master -> whoever asked.
+
+  json @0 :Text;
+  # As `convoy status --json` prints it.
+}
