@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "messages/base/check.h"
+
 namespace convoy {
 namespace {
 
@@ -69,34 +71,36 @@ void ParameterServer::on(Time, const LeaveRequested&, Effects& out) {
 
 void ParameterServer::on(Time now, const Envelope& envelope, Effects& out) {
   const Message& message = envelope.message;
+  // From members.
   if (const auto* m = std::get_if<Pull>(&message)) {
     if (Member* member = serve(envelope, m->shard, out)) on_pull(*member, *m, out);
-  } else if (const auto* m = std::get_if<Push>(&message)) {
+    return;
+  }
+  if (const auto* m = std::get_if<Push>(&message)) {
     if (Member* member = serve(envelope, m->shard, out)) on_push(*member, *m, out);
-  } else if (const auto* m = std::get_if<Commit>(&message)) {
+    return;
+  }
+  if (const auto* m = std::get_if<Commit>(&message)) {
     if (Member* member = serve(envelope, m->shard, out)) on_commit(*member, m->committed, true, out);
-  } else if (const auto* m = std::get_if<SnapshotPull>(&message)) {
-    on_snapshot_pull(envelope, *m, out);
-  } else if (envelope.from != kMasterPeerId) {
-    refuse(envelope.from, envelope.incarnation, "only the Master sends this", out);
-  } else if (const auto* m = std::get_if<Prepare>(&message)) {
-    on_prepare(now, *m, out);
-  } else if (const auto* m = std::get_if<Cut>(&message)) {
-    on_cut(now, *m, out);
-  } else if (const auto* m = std::get_if<Go>(&message)) {
-    on_go(*m, out);
-  } else if (const auto* m = std::get_if<CommitLogAck>(&message)) {
-    on_log_ack(now, *m, out);
-  } else if (const auto* m = std::get_if<Welcome>(&message)) {
-    on_welcome(now, *m, out);
-  } else if (const auto* m = std::get_if<Refuse>(&message)) {
-    on_refuse(now, *m, out);
-  } else if (const auto* m = std::get_if<Stop>(&message)) {
+    return;
+  }
+  if (const auto* m = std::get_if<SnapshotPull>(&message)) return on_snapshot_pull(envelope, *m, out);
+  // From the Master.
+  if (envelope.from != kMasterPeerId) {
+    return refuse(envelope.from, envelope.incarnation, "only the Master sends this", out);
+  }
+  if (const auto* m = std::get_if<Prepare>(&message)) return on_prepare(now, *m, out);
+  if (const auto* m = std::get_if<Cut>(&message)) return on_cut(now, *m, out);
+  if (const auto* m = std::get_if<Go>(&message)) return on_go(*m, out);
+  if (const auto* m = std::get_if<CommitLogAck>(&message)) return on_log_ack(now, *m, out);
+  if (const auto* m = std::get_if<Welcome>(&message)) return on_welcome(now, *m, out);
+  if (const auto* m = std::get_if<Refuse>(&message)) return on_refuse(now, *m, out);
+  if (const auto* m = std::get_if<Stop>(&message)) {
     phase_ = Phase::kDone;
     out.push_back(Quit{m->failed, m->text});
-  } else if (!std::holds_alternative<HeartbeatReply>(message)) {
-    ++bad_messages_;
+    return;
   }
+  if (!std::holds_alternative<HeartbeatReply>(message)) ++bad_messages_;
 }
 
 // ---- Becoming part of the run

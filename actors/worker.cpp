@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "messages/base/check.h"
+
 namespace convoy {
 namespace {
 

@@ -89,8 +89,8 @@ std::string clean_text(std::string_view text, std::size_t max_bytes) {
   std::string clean;
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
-    const bool good = length > 1 || (length == 1 && !is_control(static_cast<unsigned char>(text[0]),
-                                                                TextKind::kText));
+    const bool good =
+        length > 1 || (length == 1 && !is_control(static_cast<unsigned char>(text[0]), TextKind::kText));
     const std::string_view piece = good ? text.substr(0, length) : "?";
     if (clean.size() + piece.size() > max_bytes) break;
     clean += piece;
@@ -104,7 +104,8 @@ void check_tensor_size(Encoding encoding, std::size_t bytes) {
   if (encoding == Encoding::kF16) unit = 2;
   if (encoding == Encoding::kF32) unit = 4;
   if (encoding == Encoding::kF64) unit = 8;
-  if (bytes % unit != 0) refuse("a tensor frame of " + std::to_string(bytes) + " bytes holds no whole numbers");
+  if (bytes % unit != 0)
+    refuse("a tensor frame of " + std::to_string(bytes) + " bytes holds no whole numbers");
 }
 
 void check_chunks_unique(std::span<const ChunkData> chunks) {
@@ -121,7 +122,8 @@ void check_chunks_unique(std::span<const ChunkData> chunks) {
 }
 
 void check_leases_ascend(std::span<const Lease> leases) {
-  check_ascending(leases, [](const Lease& l) { return l.clock; }, "the clocks of the leases");
+  check_ascending(
+      leases, [](const Lease& l) { return l.clock; }, "the clocks of the leases");
 }
 
 void check_record(const ViewRecord& record) {
@@ -129,7 +131,8 @@ void check_record(const ViewRecord& record) {
   const auto member_id = [](const MemberRecord& m) { return m.key.id; };
   check_ascending(record.members, member_id, "members of the view record");
   check_ascending(record.stand_by, member_id, "stand-bys of the view record");
-  check_ascending(record.servers, [](const ServerRecord& s) { return s.id; }, "servers of the view record");
+  check_ascending(
+      record.servers, [](const ServerRecord& s) { return s.id; }, "servers of the view record");
 
   auto member = record.members.begin();
   for (const MemberRecord& idle : record.stand_by) {
@@ -148,8 +151,10 @@ void check_record(const ViewRecord& record) {
     if (!listed(shard.owner)) refuse("the view record has a shard whose owner it does not list");
     if (shard.backup && !listed(*shard.backup))
       refuse("the view record has a shard whose backup it does not list");
-    if (shard.backup && *shard.backup == shard.owner) refuse("the view record has an owner as its own backup");
-    check_ascending(shard.chunks, [](ChunkId c) { return c; }, "chunks of a shard");
+    if (shard.backup && *shard.backup == shard.owner)
+      refuse("the view record has an owner as its own backup");
+    check_ascending(
+        shard.chunks, [](ChunkId c) { return c; }, "chunks of a shard");
     if (!shard.chunks.empty() && shard.chunks.back().value >= taken.size())
       taken.resize(shard.chunks.back().value + 1);
     for (ChunkId chunk : shard.chunks) {

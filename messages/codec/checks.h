@@ -1,7 +1,7 @@
 // Inside the codec: the rules of the schema that are about more than one field, or about what a value may be.
 //
-// Refusal is thrown and caught within decode.cpp and never leaves the library; it stands beside kj::Exception,
-// which Cap'n Proto throws at the same places. Pure functions, any thread.
+// Refusal is thrown and caught within decode.cpp and never leaves the library; it stands beside
+// kj::Exception, which Cap'n Proto throws at the same places. Pure functions, any thread.
 #pragma once
 
 #include <cstddef>

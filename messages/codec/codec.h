@@ -43,13 +43,13 @@ struct Sender {
 
 // REQUIRES: the envelope keeps the rules of the schema and codec/limits.h; otherwise its receiver refuses it.
 // Two things are mended here, since they come from people and arithmetic rather than from roles: the text of
-// Refuse and Stop is cut to size and cleaned of what is not printable UTF-8, and a loss that is NaN or negative
-// infinity becomes positive infinity ("diverged").
+// Refuse and Stop is cut to size and cleaned of what is not printable UTF-8, and a loss that is NaN or
+// negative infinity becomes positive infinity ("diverged").
 WireMessage encode(const Envelope& envelope, RunId run);
 
 // kCorrupt: breaks the schema or a limit; the text says what. kRefused: well-formed, but of another protocol
-// version, and nothing but sender_of() is to be had from it. Tensor frames end up in the ChunkData; small ones
-// may be misaligned for their element type.
+// version, and nothing but sender_of() is to be had from it. Tensor frames end up in the ChunkData; small
+// ones may be misaligned for their element type.
 Result<Decoded> decode(WireMessage message);
 
 // Works whenever the header frame is Cap'n Proto at all, also for messages that decode() refuses.

@@ -18,8 +18,8 @@ inline constexpr std::size_t kMaxHeaderBytes = std::size_t{16} << 20;
 // that wants one chunk a tensor.
 inline constexpr std::size_t kMaxTensorBytes = std::size_t{256} << 20;
 
-// Chunks of a model and of a message; 64 GiB of parameters at the default size. Also bounds chunk ids, so that
-// nobody sizes a table by a wild one.
+// Chunks of a model and of a message; 64 GiB of parameters at the default size. Also bounds chunk ids, so
+// that nobody sizes a table by a wild one.
 inline constexpr std::size_t kMaxChunks = std::size_t{1} << 18;
 
 // Members, and those on stand-by; the simulator goes to thousands.
@@ -43,8 +43,8 @@ inline constexpr std::size_t kMaxSentenceBytes = 4096;
 // A run file with its model's definition; a status of thousands of members.
 inline constexpr std::size_t kMaxDocumentBytes = std::size_t{8} << 20;
 
-// Clocks, positions, durations in ns (146 years) and counts lie in [0, kMaxCount): sums and differences of two
-// cannot overflow.
+// Clocks, positions, durations in ns (146 years) and counts lie in [0, kMaxCount): sums and differences of
+// two cannot overflow.
 inline constexpr std::int64_t kMaxCount = std::int64_t{1} << 62;
 
 }  // namespace convoy::limits

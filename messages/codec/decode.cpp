@@ -1,0 +1,570 @@
+// Every list is measured before it is read, every pointer is followed once: the traversal limit is the
+// header's own size, so a small header that points at one list many times is refused rather than unfolded.
+#include <capnp/message.h>
+#include <capnp/serialize.h>
+#include <kj/exception.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "messages/codec/codec.h"
+#include "messages/codec/enums.h"
+#include "messages/codec/limits.h"
+
+namespace convoy {
+namespace codec {
+namespace {
+
+// Deepest honest path: header, cut, record, shards, shard, chunks.
+constexpr int kNestingLimit = 12;
+// Cap'n Proto charges a few words beyond the message's own size (the root pointer, empty structs).
+constexpr std::size_t kTraversalSlackWords = 8;
+
+// Cap'n Proto's exceptions need no stack trace here: they tell of a bad message, not of a bug, and a peer
+// that sends many must not make us walk our stack for each.
+class NoStackTrace final : public kj::ExceptionCallback {
+ public:
+  StackTraceMode stackTraceMode() override { return StackTraceMode::NONE; }
+};
+
+// A message over bytes that it does not own, copied only if they are misaligned.
+class WordsReader {
+ public:
+  explicit WordsReader(std::span<const std::byte> bytes)
+      : words_(aligned(bytes)), reader_(words_, options(words_.size())) {
+    if (reader_.getEnd() != words_.end()) refuse("bytes follow after the end of the header");
+  }
+  template <class T>
+  typename T::Reader root() {
+    return reader_.getRoot<T>();
+  }
+
+ private:
+  kj::ArrayPtr<const capnp::word> aligned(std::span<const std::byte> bytes) {
+    const std::size_t count = bytes.size() / sizeof(capnp::word);
+    if (bytes.size() > limits::kMaxHeaderBytes)
+      refuse("the header has " + std::to_string(bytes.size()) + " bytes; at most " +
+             std::to_string(limits::kMaxHeaderBytes) + " are allowed");
+    if (count == 0 || bytes.size() % sizeof(capnp::word) != 0)
+      refuse("a header of " + std::to_string(bytes.size()) + " bytes is cut short");
+    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(capnp::word) != 0) {
+      copy_ = kj::heapArray<capnp::word>(count);
+      std::memcpy(copy_.begin(), bytes.data(), bytes.size());
+      return copy_;
+    }
+    return {reinterpret_cast<const capnp::word*>(bytes.data()), count};
+  }
+  static capnp::ReaderOptions options(std::size_t words) {
+    capnp::ReaderOptions options;
+    options.traversalLimitInWords = words + kTraversalSlackWords;
+    options.nestingLimit = kNestingLimit;
+    return options;
+  }
+
+  kj::Array<capnp::word> copy_;
+  kj::ArrayPtr<const capnp::word> words_;
+  capnp::FlatArrayMessageReader reader_;
+};
+
+// Runs `read`; whatever it throws becomes an error.
+template <class T, class Read>
+Result<T> guarded(const char* what, Read read) {
+  const auto corrupt = [&](const std::string& why) {
+    return Error{ErrorCode::kCorrupt, std::string("The ") + what + " makes no sense: " + why + "."};
+  };
+  NoStackTrace no_stack_trace;
+  try {
+    return read();
+  } catch (const Refusal& refusal) {
+    return corrupt(refusal.what);
+  } catch (const kj::Exception& e) {
+    return corrupt(e.getDescription().cStr());
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::kOutOfMemory, std::string("No memory is left to read the ") + what + "."};
+  } catch (const std::exception& e) {
+    return corrupt(e.what());
+  }
+}
+
+template <class List>
+List checked_size(List list, std::size_t max, const char* what) {
+  if (list.size() > max) {
+    refuse("there are " + std::to_string(list.size()) + " " + what + "; at most " + std::to_string(max) +
+           " are allowed");
+  }
+  return list;
+}
+
+std::string checked_text(capnp::Text::Reader text, std::size_t max_bytes, TextKind kind, const char* what) {
+  const std::string_view view(text.begin(), text.size());
+  check_text(view, max_bytes, kind, what);
+  return std::string(view);
+}
+std::string line(capnp::Text::Reader text, const char* what) {
+  return checked_text(text, limits::kMaxNameBytes, TextKind::kLine, what);
+}
+
+Clock get_clock(std::int64_t value, const char* what = "a clock") {
+  return Clock(checked_count(value, what));
+}
+
+ShardId get_shard(std::uint32_t value) {
+  if (value >= limits::kMaxShards) refuse("the shard " + std::to_string(value) + " is out of range");
+  return ShardId(value);
+}
+
+ChunkId get_chunk(std::uint32_t value) {
+  if (value >= limits::kMaxChunks) refuse("the chunk " + std::to_string(value) + " is out of range");
+  return ChunkId(value);
+}
+
+View get(wire::View::Reader from) {
+  return {from.getTerm(), from.getAttempt()};
+}
+
+template <class From>
+MemberKey get_key(From from) {
+  return {MemberId(from.getId()), Incarnation(from.getIncarnation())};
+}
+
+IntervalSet get(capnp::List<wire::Interval>::Reader from) {
+  IntervalSet set;
+  std::int64_t previous_end = -1;
+  for (auto interval : checked_size(from, limits::kMaxIntervals, "intervals")) {
+    const std::int64_t begin = interval.getBegin();
+    const std::int64_t end = interval.getEnd();
+    if (begin <= previous_end || begin >= end || end >= limits::kMaxCount)
+      refuse("the intervals of positions are empty, out of order or out of range");
+    set.insert(Interval{begin, end});  // at the end: constant time
+    previous_end = end;
+  }
+  return set;
+}
+
+std::vector<Lease> get(capnp::List<wire::Lease>::Reader from) {
+  std::vector<Lease> leases;
+  leases.reserve(checked_size(from, limits::kMaxLeases, "leases").size());
+  for (auto lease : from)
+    leases.push_back({LeaseId(lease.getId()), get_clock(lease.getClock()), get(lease.getPositions())});
+  check_leases_ascend(leases);
+  return leases;
+}
+
+std::vector<ChunkData> get(capnp::List<wire::ChunkBytes>::Reader from, Encoding encoding,
+                           std::vector<Frame>& tensors) {
+  checked_size(from, limits::kMaxChunks, "chunks");
+  if (from.size() != tensors.size()) {
+    refuse("the header announces " + std::to_string(from.size()) + " tensor frames, but " +
+           std::to_string(tensors.size()) + " came");
+  }
+  std::vector<ChunkData> chunks;
+  chunks.reserve(from.size());
+  std::size_t i = 0;
+  for (auto chunk : from) {
+    Frame& bytes = tensors[i++];
+    if (bytes.size() != chunk.getSize() || bytes.size() > limits::kMaxTensorBytes) {
+      refuse("a tensor frame of " + std::to_string(chunk.getSize()) + " bytes is announced, but one of " +
+             std::to_string(bytes.size()) + " came");
+    }
+    check_tensor_size(encoding, bytes.size());
+    chunks.push_back({get_chunk(chunk.getChunk()), std::move(bytes)});
+  }
+  tensors.clear();
+  check_chunks_unique(chunks);
+  return chunks;
+}
+
+std::vector<MemberRecord> get(capnp::List<wire::MemberRecord>::Reader from) {
+  std::vector<MemberRecord> members;
+  members.reserve(checked_size(from, limits::kMaxMembers, "members").size());
+  for (auto m : from) members.push_back({get_key(m), PeerId(m.getPeer()), get_clock(m.getN())});
+  return members;
+}
+
+ViewRecord get(wire::ViewRecord::Reader from) {
+  ViewRecord record;
+  record.view = get(from.getView());
+  record.history = from.getHistory();
+  record.floor = get_clock(from.getFloor());
+  record.members = get(from.getMembers());
+  record.stand_by = get(from.getStandBy());
+  const auto servers = checked_size(from.getServers(), limits::kMaxServers, "servers");
+  record.servers.reserve(servers.size());
+  for (auto s : servers) {
+    record.servers.push_back({ServerId(s.getId()), Incarnation(s.getIncarnation()), PeerId(s.getPeer()),
+                              line(s.getAddress(), "an address")});
+  }
+  const auto shards = checked_size(from.getShards(), limits::kMaxShards, "shards");
+  record.shards.reserve(shards.size());
+  for (auto s : shards) {
+    ShardRecord& shard = record.shards.emplace_back();
+    shard.owner = ServerId(s.getOwner());
+    const auto backup = s.getBackup();
+    switch (backup.which()) {
+      case wire::ShardRecord::Backup::NONE:
+        break;
+      case wire::ShardRecord::Backup::SERVER:
+        shard.backup = ServerId(backup.getServer());
+        break;
+      default:
+        refuse("a shard has a backup of an unknown kind");
+    }
+    const auto chunks = checked_size(s.getChunks(), limits::kMaxChunks, "chunks");
+    shard.chunks.reserve(chunks.size());
+    for (std::uint32_t chunk : chunks) shard.chunks.push_back(get_chunk(chunk));
+  }
+  check_record(record);
+  return record;
+}
+
+template <class From>
+ViewRecord get_record(From from) {
+  if (!from.hasRecord()) refuse("the view record is missing");
+  return get(from.getRecord());
+}
+
+template <class Members>
+void check_members_ascend(const Members& members) {
+  for (std::size_t i = 1; i < members.size(); ++i)
+    if (members[i - 1].key.id >= members[i].key.id) refuse("members do not ascend");
+}
+
+void check_later(View later, View earlier) {
+  if (later <= earlier) refuse("the new view is not later than its base");
+}
+
+Hello get(wire::Hello::Reader from) {
+  return {.role = checked_enum(from.getRole(), "the role"),
+          .name = line(from.getName(), "the name"),
+          .host = line(from.getHost(), "the host"),
+          .device = line(from.getDevice(), "the device"),
+          .address = line(from.getAddress(), "the address"),
+          .build_id = line(from.getBuildId(), "the build id")};
+}
+
+Welcome get(wire::Welcome::Reader from) {
+  return {.run = RunId(from.getRun()),
+          .id = from.getId(),
+          .incarnation = Incarnation(from.getIncarnation()),
+          .run_text = checked_text(from.getRunText(), limits::kMaxDocumentBytes, TextKind::kText,
+                                   "the text of the run file")};
+}
+
+Join get(wire::Join::Reader from) {
+  const double speed = from.getSamplesPerS();
+  if (!std::isfinite(speed) || speed < 0) refuse("the measured speed is no speed");
+  return {.samples_per_s = speed};
+}
+
+Refuse get(wire::Refuse::Reader from) {
+  return {.reason = checked_enum(from.getReason(), "the reason"),
+          .text = checked_text(from.getText(), limits::kMaxSentenceBytes, TextKind::kText, "the text")};
+}
+
+Stop get(wire::Stop::Reader from) {
+  return {.failed = from.getFailed(),
+          .text = checked_text(from.getText(), limits::kMaxSentenceBytes, TextKind::kText, "the text")};
+}
+
+Heartbeat get(wire::Heartbeat::Reader from) {
+  return {.sequence = from.getSequence(),
+          .committed = get_clock(from.getCommitted()),
+          .samples = checked_count(from.getSamples(), "the number of samples"),
+          .busy = Duration(checked_count(from.getBusyNs(), "the time spent computing")),
+          .waiting = Duration(checked_count(from.getWaitingNs(), "the time spent waiting"))};
+}
+
+LeaseRequest get(wire::LeaseRequest::Reader from) {
+  return {
+      .next = get_clock(from.getNext()), .committed = get_clock(from.getCommitted()), .idle = from.getIdle()};
+}
+
+Pull get(wire::Pull::Reader from) {
+  return {.shard = get_shard(from.getShard()),
+          .clock = get_clock(from.getClock()),
+          .after = get_clock(from.getAfter()),
+          .committed = get_clock(from.getCommitted())};
+}
+
+PullReply get(wire::PullReply::Reader from, std::vector<Frame>& tensors) {
+  const Encoding encoding = checked_enum(from.getEncoding(), "the encoding");
+  return {.shard = get_shard(from.getShard()),
+          .clock = get_clock(from.getClock()),
+          .committed = get_clock(from.getCommitted()),
+          .c_min = get_clock(from.getCMin()),
+          .encoding = encoding,
+          .chunks = get(from.getChunks(), encoding, tensors)};
+}
+
+Push get(wire::Push::Reader from, std::vector<Frame>& tensors) {
+  const Encoding encoding = checked_enum(from.getEncoding(), "the encoding");
+  return {.shard = get_shard(from.getShard()),
+          .clock = get_clock(from.getClock()),
+          .lease = LeaseId(from.getLease()),
+          .trained = get(from.getTrained()),
+          .digest = from.getDigest(),
+          .loss_sum = checked_loss(from.getLossSum()),
+          .correct = checked_count(from.getCorrect(), "the number of correct samples"),
+          .encoding = encoding,
+          .chunks = get(from.getChunks(), encoding, tensors)};
+}
+
+PushAck get(wire::PushAck::Reader from) {
+  return {.shard = get_shard(from.getShard()),
+          .clock = get_clock(from.getClock()),
+          .lease = LeaseId(from.getLease())};
+}
+
+Commit get(wire::Commit::Reader from) {
+  return {.shard = get_shard(from.getShard()), .committed = get_clock(from.getCommitted())};
+}
+
+CommitAck get(wire::CommitAck::Reader from) {
+  return {.shard = get_shard(from.getShard()), .committed = get_clock(from.getCommitted())};
+}
+
+Prepare get(wire::Prepare::Reader from) {
+  const Prepare prepare{.next = get(from.getNext()), .base = get(from.getBase())};
+  check_later(prepare.next, prepare.base);
+  return prepare;
+}
+
+Report get(wire::Report::Reader from) {
+  Report report;
+  report.next = get(from.getNext());
+  report.base = get(from.getBase());
+  check_later(report.next, report.base);
+  const auto members = checked_size(from.getMembers(), limits::kMaxMembers, "members");
+  report.members.reserve(members.size());
+  for (auto m : members)
+    report.members.push_back({get_key(m), get_clock(m.getCommitted()), get_clock(m.getGrantedEnd())});
+  check_members_ascend(report.members);
+  report.ledger = get(from.getLedger());
+  if (from.hasNewer()) {
+    report.newer = get(from.getNewer());
+    check_later(report.newer->view, report.base);
+  }
+  return report;
+}
+
+Cut get(wire::Cut::Reader from) {
+  Cut cut;
+  cut.record = get_record(from);
+  cut.base = get(from.getBase());
+  check_later(cut.record.view, cut.base);
+  const auto members = checked_size(from.getMembers(), limits::kMaxMembers, "members");
+  cut.members.reserve(members.size());
+  for (auto m : members) cut.members.push_back({get_key(m), get_clock(m.getCommitted())});
+  check_members_ascend(cut.members);
+  cut.ledger = get(from.getLedger());
+  const auto snapshot = from.getSnapshot();
+  switch (snapshot.which()) {
+    case wire::Cut::Snapshot::NONE:
+      break;
+    case wire::Cut::Snapshot::ID:
+      cut.snapshot = SnapshotId(snapshot.getId());
+      break;
+    default:
+      refuse("the snapshot is of an unknown kind");
+  }
+  return cut;
+}
+
+Done get(wire::Done::Reader from) {
+  return {.view = get(from.getView()),
+          .ledger_digest = from.getLedgerDigest(),
+          .log_end = checked_sequence(from.getLogEnd(), "the end of the log")};
+}
+
+Go get(wire::Go::Reader from) {
+  return {.record = get_record(from), .leases = get(from.getLeases())};
+}
+
+CommitLog get(wire::CommitLog::Reader from) {
+  CommitLog log;
+  log.first = checked_sequence(from.getFirst(), "the log entry");
+  const auto entries = checked_size(from.getEntries(), limits::kMaxLogEntries, "log entries");
+  log.entries.reserve(entries.size());
+  for (auto e : entries) {
+    log.entries.push_back({.member = {MemberId(e.getMember()), Incarnation(e.getIncarnation())},
+                           .clock = get_clock(e.getClock()),
+                           .trained = get(e.getTrained()),
+                           .digest = e.getDigest(),
+                           .loss_sum = checked_loss(e.getLossSum()),
+                           .correct = checked_count(e.getCorrect(), "the number of correct samples"),
+                           .staleness = checked_count(e.getStaleness(), "the staleness"),
+                           .delay = checked_count(e.getDelay(), "the delay")});
+  }
+  return log;
+}
+
+Evaluate get(wire::Evaluate::Reader from) {
+  Evaluate evaluate{.snapshot = SnapshotId(from.getSnapshot()),
+                    .task = from.getTask(),
+                    .first = checked_count(from.getFirst(), "the first sample"),
+                    .last = checked_count(from.getLast(), "the last sample"),
+                    .record = get_record(from)};
+  if (evaluate.first > evaluate.last) refuse("the samples to evaluate end before they begin");
+  return evaluate;
+}
+
+SnapshotPull get(wire::SnapshotPull::Reader from) {
+  return {.snapshot = SnapshotId(from.getSnapshot()), .shard = get_shard(from.getShard())};
+}
+
+SnapshotReply get(wire::SnapshotReply::Reader from, std::vector<Frame>& tensors) {
+  const Encoding encoding = checked_enum(from.getEncoding(), "the encoding");
+  return {.snapshot = SnapshotId(from.getSnapshot()),
+          .shard = get_shard(from.getShard()),
+          .encoding = encoding,
+          .chunks = get(from.getChunks(), encoding, tensors)};
+}
+
+EvaluateResult get(wire::EvaluateResult::Reader from) {
+  const EvaluateResult result{.snapshot = SnapshotId(from.getSnapshot()),
+                              .task = from.getTask(),
+                              .correct = checked_count(from.getCorrect(), "the number of correct samples"),
+                              .loss_sum = checked_loss(from.getLossSum()),
+                              .count = checked_count(from.getCount(), "the number of samples")};
+  if (result.correct > result.count) refuse("more samples are correct than were evaluated");
+  return result;
+}
+
+StatusReply get(wire::StatusReply::Reader from) {
+  return {.json = checked_text(from.getJson(), limits::kMaxDocumentBytes, TextKind::kText, "the status")};
+}
+
+Message get(wire::Header::Reader header, std::vector<Frame>& tensors) {
+  using H = wire::Header;
+  switch (header.which()) {
+    case H::HELLO:
+      return get(header.getHello());
+    case H::WELCOME:
+      return get(header.getWelcome());
+    case H::JOIN:
+      return get(header.getJoin());
+    case H::LEAVE:
+      return Leave{};
+    case H::FAREWELL:
+      return Farewell{};
+    case H::REFUSE:
+      return get(header.getRefuse());
+    case H::STOP:
+      return get(header.getStop());
+    case H::HEARTBEAT:
+      return get(header.getHeartbeat());
+    case H::HEARTBEAT_REPLY:
+      return HeartbeatReply{header.getHeartbeatReply().getSequence()};
+    case H::LEASE_REQUEST:
+      return get(header.getLeaseRequest());
+    case H::LEASE_GRANT:
+      return LeaseGrant{get(header.getLeaseGrant().getLeases())};
+    case H::PULL:
+      return get(header.getPull());
+    case H::PULL_REPLY:
+      return get(header.getPullReply(), tensors);
+    case H::PUSH:
+      return get(header.getPush(), tensors);
+    case H::PUSH_ACK:
+      return get(header.getPushAck());
+    case H::COMMIT:
+      return get(header.getCommit());
+    case H::COMMIT_ACK:
+      return get(header.getCommitAck());
+    case H::PREPARE:
+      return get(header.getPrepare());
+    case H::REPORT:
+      return get(header.getReport());
+    case H::CUT:
+      return get(header.getCut());
+    case H::DONE:
+      return get(header.getDone());
+    case H::GO:
+      return get(header.getGo());
+    case H::COMMIT_LOG:
+      return get(header.getCommitLog());
+    case H::COMMIT_LOG_ACK:
+      return CommitLogAck{checked_sequence(header.getCommitLogAck().getNext(), "the log entry")};
+    case H::EVALUATE:
+      return get(header.getEvaluate());
+    case H::SNAPSHOT_PULL:
+      return get(header.getSnapshotPull());
+    case H::SNAPSHOT_REPLY:
+      return get(header.getSnapshotReply(), tensors);
+    case H::EVALUATE_RESULT:
+      return get(header.getEvaluateResult());
+    case H::STATUS_REQUEST:
+      return StatusRequest{};
+    case H::STATUS_REPLY:
+      return get(header.getStatusReply());
+  }
+  refuse("the message is of the unknown kind " + std::to_string(static_cast<int>(header.which())));
+}
+
+Sender get_sender(wire::Header::Reader header) {
+  const auto view = header.getView();
+  const Sender sender{.protocol_version = header.getProtocolVersion(),
+                      .run = RunId(header.getRunId()),
+                      .peer = PeerId(header.getSender()),
+                      .incarnation = Incarnation(header.getSenderIncarnation()),
+                      .view = View{view.getTerm(), view.getAttempt()}};
+  if (sender.protocol_version == 0) refuse("the header names no protocol version");
+  return sender;
+}
+
+std::string other_version(const Sender& sender) {
+  std::ostringstream out;
+  out << sender.peer << " speaks version " << sender.protocol_version
+      << " of the protocol, this node speaks version " << kProtocolVersion
+      << ": run the same release of convoy on every node.";
+  return out.str();
+}
+
+}  // namespace
+}  // namespace codec
+
+Result<Decoded> decode(WireMessage message) {
+  return codec::guarded<Decoded>("message", [&]() -> Result<Decoded> {
+    codec::WordsReader reader(message.header.bytes());
+    const auto header = reader.root<wire::Header>();
+    const Sender sender = codec::get_sender(header);
+    if (sender.protocol_version != kProtocolVersion)
+      return Error{ErrorCode::kRefused, codec::other_version(sender)};
+    Decoded decoded{.envelope = {.view = sender.view,
+                                 .from = sender.peer,
+                                 .incarnation = sender.incarnation,
+                                 .message = codec::get(header, message.tensors)},
+                    .run = sender.run,
+                    .protocol_version = sender.protocol_version};
+    // Messages with chunks took theirs.
+    if (!message.tensors.empty())
+      codec::refuse(std::to_string(message.tensors.size()) +
+                    " tensor frames came that the header does not announce");
+    return decoded;
+  });
+}
+
+Result<Sender> sender_of(const Frame& header) {
+  return codec::guarded<Sender>("header", [&]() -> Result<Sender> {
+    codec::WordsReader reader(header.bytes());
+    return codec::get_sender(reader.root<wire::Header>());
+  });
+}
+
+Result<ViewRecord> decode_record(std::span<const std::byte> bytes) {
+  return codec::guarded<ViewRecord>("view record", [&]() -> Result<ViewRecord> {
+    codec::WordsReader reader(bytes);
+    return codec::get(reader.root<wire::ViewRecord>());
+  });
+}
+
+}  // namespace convoy
