@@ -242,7 +242,7 @@ std::int64_t Graph::activation_bytes(int layer, int bytes_per_element) const {
   return layer_output(layer).size() * bytes_per_element;
 }
 
-std::int64_t Graph::activation_bytes(int bytes_per_element) const {
+std::int64_t Graph::total_activation_bytes(int bytes_per_element) const {
   std::int64_t sum = input_.size() * bytes_per_element;
   for (int i = 0; i < layer_count(); ++i) sum += activation_bytes(i, bytes_per_element);
   return sum;

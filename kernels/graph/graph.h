@@ -138,7 +138,7 @@ class Graph {
 
   // What a layer writes for one sample, in bytes of `bytes_per_element` each.
   std::int64_t activation_bytes(int layer, int bytes_per_element = 4) const;
-  std::int64_t activation_bytes(int bytes_per_element = 4) const;  // of all layers and the input
+  std::int64_t total_activation_bytes(int bytes_per_element = 4) const;  // of all layers and the input
 
   // Equal for graphs that compute the same function of the same flat buffer: what peers compare. Names do not
   // count.
