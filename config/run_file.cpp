@@ -163,7 +163,7 @@ void finish_fault(TomlReader& r, const std::string& path, const FaultOptions& o)
     wrong(".target", "a link, while " + kind + " happens to a process", "one process");
   }
   if (o.at && o.every) wrong(".every", "is there beside `at`", "one of the two");
-  if (!o.at && !o.every && !r.given(path + ".probability")) {
+  if (!r.given(path + ".at") && !r.given(path + ".every") && !r.given(path + ".probability")) {
     wrong(".at", "is missing", "at, every or probability, which say when");
   }
   if (o.kind == FaultKind::kSlow && o.factor <= 1) wrong(".factor", "is missing", "a number above 1");

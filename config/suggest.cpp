@@ -2,27 +2,29 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 namespace convoy::config::detail {
 namespace {
 
-// Edit distance (Wagner, Fischer 1974), a row at a time.
+// Insertions, deletions, changes and swaps of neighbours (optimal string alignment, Damerau 1964).
 std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      const std::size_t changed = d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      d[i][j] = std::min({changed, d[i - 1][j] + 1, d[i][j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      }
     }
   }
-  return row[b.size()];
+  return d[a.size()][b.size()];
 }
 
 std::string_view last_part(std::string_view key) {
@@ -50,6 +52,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kOtherNa
 }  // namespace
 
 std::optional<std::string> closest_key(std::string_view typed, const std::set<std::string>& known) {
+  if (typed.size() > 100) return std::nullopt;  // no slip of the finger
   const std::string_view typed_part = last_part(typed);
   const std::size_t limit = std::max<std::size_t>(1, typed_part.size() / 3);
   const std::string* best = nullptr;
