@@ -242,19 +242,40 @@ void check_later(View later, View earlier) {
   if (later <= earlier) refuse("the new view is not later than its base");
 }
 
+std::int64_t get_bound(std::int64_t value) {
+  return value == kNoBound ? value : checked_count(value, "the delay bound");
+}
+
+SyncOptions get(wire::SyncOptions::Reader from) {
+  const SyncOptions sync{
+      .mode = from_wire(from.getMode()),
+      .bound = get_bound(from.getBound()),
+      .bound_low = get_bound(from.getBoundLow()),
+      .pull_ahead = from.getPullAhead(),
+      .batch = checked_count(from.getBatch(), "the batch"),
+      .failure_timeout = Duration(checked_count(from.getFailureTimeoutNs(), "the failure time-out"))};
+  if (sync.bound_low > sync.bound) refuse("the lower delay bound is above the upper");
+  if (sync.pull_ahead && sync.bound == 0) refuse("nobody can pull ahead with a delay bound of 0");
+  if (sync.batch == 0) refuse("the batch is empty");
+  if (sync.failure_timeout == Duration{}) refuse("the failure time-out is 0");
+  return sync;
+}
+
 Hello get(wire::Hello::Reader from) {
-  return {.role = checked_enum(from.getRole(), "the role"),
+  return {.role = from_wire(from.getRole()),
           .name = line(from.getName(), "the name"),
           .host = line(from.getHost(), "the host"),
           .device = line(from.getDevice(), "the device"),
           .address = line(from.getAddress(), "the address"),
-          .build_id = line(from.getBuildId(), "the build id")};
+          .build_id = line(from.getBuildId(), "the build id"),
+          .previous = Incarnation(from.getPrevious())};
 }
 
 Welcome get(wire::Welcome::Reader from) {
   return {.run = RunId(from.getRun()),
           .id = from.getId(),
           .incarnation = Incarnation(from.getIncarnation()),
+          .sync = get(from.getSync()),
           .run_text = checked_text(from.getRunText(), limits::kMaxDocumentBytes, TextKind::kText,
                                    "the text of the run file")};
 }
@@ -266,7 +287,8 @@ Join get(wire::Join::Reader from) {
 }
 
 Refuse get(wire::Refuse::Reader from) {
-  return {.reason = checked_enum(from.getReason(), "the reason"),
+  return {.reason = from_wire(from.getReason()),
+          .refused = Incarnation(from.getRefused()),
           .text = checked_text(from.getText(), limits::kMaxSentenceBytes, TextKind::kText, "the text")};
 }
 
@@ -296,7 +318,7 @@ Pull get(wire::Pull::Reader from) {
 }
 
 PullReply get(wire::PullReply::Reader from, std::vector<Frame>& tensors) {
-  const Encoding encoding = checked_enum(from.getEncoding(), "the encoding");
+  const Encoding encoding = from_wire(from.getEncoding());
   return {.shard = get_shard(from.getShard()),
           .clock = get_clock(from.getClock()),
           .committed = get_clock(from.getCommitted()),
@@ -306,7 +328,7 @@ PullReply get(wire::PullReply::Reader from, std::vector<Frame>& tensors) {
 }
 
 Push get(wire::Push::Reader from, std::vector<Frame>& tensors) {
-  const Encoding encoding = checked_enum(from.getEncoding(), "the encoding");
+  const Encoding encoding = from_wire(from.getEncoding());
   return {.shard = get_shard(from.getShard()),
           .clock = get_clock(from.getClock()),
           .lease = LeaseId(from.getLease()),
@@ -422,7 +444,7 @@ SnapshotPull get(wire::SnapshotPull::Reader from) {
 }
 
 SnapshotReply get(wire::SnapshotReply::Reader from, std::vector<Frame>& tensors) {
-  const Encoding encoding = checked_enum(from.getEncoding(), "the encoding");
+  const Encoding encoding = from_wire(from.getEncoding());
   return {.snapshot = SnapshotId(from.getSnapshot()),
           .shard = get_shard(from.getShard()),
           .encoding = encoding,

@@ -119,23 +119,35 @@ void put(wire::ViewRecord::Builder to, const ViewRecord& record) {
   }
 }
 
+void put(wire::SyncOptions::Builder to, const SyncOptions& sync) {
+  const auto& [mode, bound, bound_low, pull_ahead, batch, failure_timeout] = sync;
+  to.setMode(to_wire(mode));
+  to.setBound(bound);
+  to.setBoundLow(bound_low);
+  to.setPullAhead(pull_ahead);
+  to.setBatch(batch);
+  to.setFailureTimeoutNs(failure_timeout.count());
+}
+
 void put(Header header, const Hello& m, Tensors&) {
-  const auto& [role, name, host, device, address, build_id] = m;
+  const auto& [role, name, host, device, address, build_id, previous] = m;
   auto to = header.initHello();
-  to.setRole(to_wire<wire::RoleKind>(role));
+  to.setRole(to_wire(role));
   to.setName(text(name));
   to.setHost(text(host));
   to.setDevice(text(device));
   to.setAddress(text(address));
   to.setBuildId(text(build_id));
+  to.setPrevious(previous.value);
 }
 
 void put(Header header, const Welcome& m, Tensors&) {
-  const auto& [run, id, incarnation, run_text] = m;
+  const auto& [run, id, incarnation, sync, run_text] = m;
   auto to = header.initWelcome();
   to.setRun(run.value);
   to.setId(id);
   to.setIncarnation(incarnation.value);
+  put(to.initSync(), sync);
   to.setRunText(text(run_text));
 }
 
@@ -153,9 +165,10 @@ void put(Header header, const Farewell&, Tensors&) {
 }
 
 void put(Header header, const Refuse& m, Tensors&) {
-  const auto& [reason, words] = m;
+  const auto& [reason, refused, words] = m;
   auto to = header.initRefuse();
-  to.setReason(to_wire<wire::Refuse::Reason>(reason));
+  to.setReason(to_wire(reason));
+  to.setRefused(refused.value);
   to.setText(text(clean_text(words, limits::kMaxSentenceBytes)));
 }
 
@@ -210,7 +223,7 @@ void put(Header header, const PullReply& m, Tensors& tensors) {
   to.setClock(clock.value);
   to.setCommitted(committed.value);
   to.setCMin(c_min.value);
-  to.setEncoding(to_wire<wire::Encoding>(encoding));
+  to.setEncoding(to_wire(encoding));
   put_chunks(chunks, to, tensors);
 }
 
@@ -224,7 +237,7 @@ void put(Header header, const Push& m, Tensors& tensors) {
   to.setDigest(digest);
   to.setLossSum(loss(loss_sum));
   to.setCorrect(correct);
-  to.setEncoding(to_wire<wire::Encoding>(encoding));
+  to.setEncoding(to_wire(encoding));
   put_chunks(chunks, to, tensors);
 }
 
@@ -354,7 +367,7 @@ void put(Header header, const SnapshotReply& m, Tensors& tensors) {
   auto to = header.initSnapshotReply();
   to.setSnapshot(snapshot.value);
   to.setShard(shard.value);
-  to.setEncoding(to_wire<wire::Encoding>(encoding));
+  to.setEncoding(to_wire(encoding));
   put_chunks(chunks, to, tensors);
 }
 

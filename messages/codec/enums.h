@@ -1,58 +1,144 @@
-// Inside the codec: enums of messages.h and of the schema have the same numbers, so that translating is a
-// cast and, on the way in, one comparison. Pure functions, any thread.
+// Inside the codec: enums of messages.h to the schema's and back. Switches without a default, so that a value
+// added on either side does not compile here until it has its partner. Pure functions, any thread.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "messages/base/check.h"
 #include "messages/codec/checks.h"
 #include "messages/messages.h"
 #include "protocol.capnp.h"
 
 namespace convoy::codec {
 
-template <class A, class B>
-constexpr bool same(A a, B b) {
-  return static_cast<std::uint16_t>(a) == static_cast<std::uint16_t>(b);
-}
-static_assert(same(RoleKind::kMaster, wire::RoleKind::MASTER));
-static_assert(same(RoleKind::kWorker, wire::RoleKind::WORKER));
-static_assert(same(RoleKind::kServer, wire::RoleKind::SERVER));
-static_assert(same(RoleKind::kObserver, wire::RoleKind::OBSERVER));
-static_assert(same(Encoding::kF32, wire::Encoding::F32));
-static_assert(same(Encoding::kF64, wire::Encoding::F64));
-static_assert(same(Encoding::kF16, wire::Encoding::F16));
-static_assert(same(Encoding::kThreshold, wire::Encoding::THRESHOLD));
-static_assert(same(Encoding::kTopK, wire::Encoding::TOP_K));
-static_assert(same(RefuseReason::kOtherRun, wire::Refuse::Reason::OTHER_RUN));
-static_assert(same(RefuseReason::kOtherVersion, wire::Refuse::Reason::OTHER_VERSION));
-static_assert(same(RefuseReason::kStale, wire::Refuse::Reason::STALE));
-static_assert(same(RefuseReason::kUnknown, wire::Refuse::Reason::UNKNOWN));
-static_assert(same(RefuseReason::kBadMessage, wire::Refuse::Reason::BAD_MESSAGE));
-static_assert(same(RefuseReason::kEnded, wire::Refuse::Reason::ENDED));
-
-constexpr RoleKind last_of(wire::RoleKind) {
-  return RoleKind::kObserver;
-}
-constexpr Encoding last_of(wire::Encoding) {
-  return Encoding::kTopK;
-}
-constexpr RefuseReason last_of(wire::Refuse::Reason) {
-  return RefuseReason::kEnded;
-}
-
 template <class Wire>
-auto checked_enum(Wire value, const char* what) {
-  constexpr auto last = last_of(Wire{});
-  const auto number = static_cast<std::uint16_t>(value);
-  if (number > static_cast<std::uint16_t>(last))
-    refuse(std::string(what) + " has the unknown value " + std::to_string(number));
-  return static_cast<std::remove_const_t<decltype(last)>>(number);
+[[noreturn]] void refuse_enum(Wire value, const char* what) {
+  refuse(std::string(what) + " has the unknown value " + std::to_string(static_cast<std::uint16_t>(value)));
 }
 
-template <class Wire, class Plain>
-constexpr Wire to_wire(Plain value) {
-  return static_cast<Wire>(value);
+inline wire::RoleKind to_wire(RoleKind value) {
+  switch (value) {
+    case RoleKind::kMaster:
+      return wire::RoleKind::MASTER;
+    case RoleKind::kWorker:
+      return wire::RoleKind::WORKER;
+    case RoleKind::kServer:
+      return wire::RoleKind::SERVER;
+    case RoleKind::kObserver:
+      return wire::RoleKind::OBSERVER;
+  }
+  CONVOY_CHECK(false, "RoleKind ", static_cast<int>(value));
+}
+inline RoleKind from_wire(wire::RoleKind value) {
+  switch (value) {
+    case wire::RoleKind::MASTER:
+      return RoleKind::kMaster;
+    case wire::RoleKind::WORKER:
+      return RoleKind::kWorker;
+    case wire::RoleKind::SERVER:
+      return RoleKind::kServer;
+    case wire::RoleKind::OBSERVER:
+      return RoleKind::kObserver;
+  }
+  refuse_enum(value, "the role");
+}
+
+inline wire::Encoding to_wire(Encoding value) {
+  switch (value) {
+    case Encoding::kF32:
+      return wire::Encoding::F32;
+    case Encoding::kF64:
+      return wire::Encoding::F64;
+    case Encoding::kF16:
+      return wire::Encoding::F16;
+    case Encoding::kThreshold:
+      return wire::Encoding::THRESHOLD;
+    case Encoding::kTopK:
+      return wire::Encoding::TOP_K;
+  }
+  CONVOY_CHECK(false, "Encoding ", static_cast<int>(value));
+}
+inline Encoding from_wire(wire::Encoding value) {
+  switch (value) {
+    case wire::Encoding::F32:
+      return Encoding::kF32;
+    case wire::Encoding::F64:
+      return Encoding::kF64;
+    case wire::Encoding::F16:
+      return Encoding::kF16;
+    case wire::Encoding::THRESHOLD:
+      return Encoding::kThreshold;
+    case wire::Encoding::TOP_K:
+      return Encoding::kTopK;
+  }
+  refuse_enum(value, "the encoding");
+}
+
+inline wire::SyncMode to_wire(SyncMode value) {
+  switch (value) {
+    case SyncMode::kBsp:
+      return wire::SyncMode::BSP;
+    case SyncMode::kDsp:
+      return wire::SyncMode::DSP;
+    case SyncMode::kDynamic:
+      return wire::SyncMode::DYNAMIC;
+    case SyncMode::kAsp:
+      return wire::SyncMode::ASP;
+  }
+  CONVOY_CHECK(false, "SyncMode ", static_cast<int>(value));
+}
+inline SyncMode from_wire(wire::SyncMode value) {
+  switch (value) {
+    case wire::SyncMode::BSP:
+      return SyncMode::kBsp;
+    case wire::SyncMode::DSP:
+      return SyncMode::kDsp;
+    case wire::SyncMode::DYNAMIC:
+      return SyncMode::kDynamic;
+    case wire::SyncMode::ASP:
+      return SyncMode::kAsp;
+  }
+  refuse_enum(value, "the mode");
+}
+
+inline wire::Refuse::Reason to_wire(RefuseReason value) {
+  switch (value) {
+    case RefuseReason::kOtherRun:
+      return wire::Refuse::Reason::OTHER_RUN;
+    case RefuseReason::kOtherVersion:
+      return wire::Refuse::Reason::OTHER_VERSION;
+    case RefuseReason::kStale:
+      return wire::Refuse::Reason::STALE;
+    case RefuseReason::kUnknown:
+      return wire::Refuse::Reason::UNKNOWN;
+    case RefuseReason::kBadMessage:
+      return wire::Refuse::Reason::BAD_MESSAGE;
+    case RefuseReason::kEnded:
+      return wire::Refuse::Reason::ENDED;
+    case RefuseReason::kNameTaken:
+      return wire::Refuse::Reason::NAME_TAKEN;
+  }
+  CONVOY_CHECK(false, "RefuseReason ", static_cast<int>(value));
+}
+inline RefuseReason from_wire(wire::Refuse::Reason value) {
+  switch (value) {
+    case wire::Refuse::Reason::OTHER_RUN:
+      return RefuseReason::kOtherRun;
+    case wire::Refuse::Reason::OTHER_VERSION:
+      return RefuseReason::kOtherVersion;
+    case wire::Refuse::Reason::STALE:
+      return RefuseReason::kStale;
+    case wire::Refuse::Reason::UNKNOWN:
+      return RefuseReason::kUnknown;
+    case wire::Refuse::Reason::BAD_MESSAGE:
+      return RefuseReason::kBadMessage;
+    case wire::Refuse::Reason::ENDED:
+      return RefuseReason::kEnded;
+    case wire::Refuse::Reason::NAME_TAKEN:
+      return RefuseReason::kNameTaken;
+  }
+  refuse_enum(value, "the reason");
 }
 
 }  // namespace convoy::codec

@@ -238,6 +238,10 @@ struct Hello {
 
   buildId @5 :Text;
   # The Master logs a difference; only another protocol version is refused.
+
+  previous @6 :UInt32;
+  # My last incarnation under this Master, when I was refused and start afresh in the same process; 0 = none.
+  # So the Master knows that the holder of the name is me, not a second node of the same name.
 }
 
 struct Welcome {
@@ -256,6 +260,39 @@ struct Welcome {
   runText @3 :Text;
   # The run file in canonical form, with the model's definition: all that a node needs to know of the run. The
   # node parses it as it would a file, and leaves with words when it cannot.
+
+  sync @4 :SyncOptions;
+  # The part of it that the roles need.
+}
+
+enum SyncMode {
+  # What the delay bound is, and when a P-slave applies.
+
+  bsp @0;      # bound 0; a clock is applied when every member has committed it
+  dsp @1;      # a fixed bound; applied on commit, as in the modes below
+  dynamic @2;  # a bound that the owner of chunk 0 moves between boundLow and bound
+  asp @3;      # no bound
+}
+
+struct SyncOptions {
+  # What all roles must agree on about synchronisation.
+
+  mode @0 :SyncMode;
+
+  bound @1 :Int64;
+  # Clocks that a member may be ahead of c_min; the greatest Int64 says "any number".
+
+  boundLow @2 :Int64;
+  # Dynamic: granted without asking up to here. Else equal to bound; never above it.
+
+  pullAhead @3 :Bool;
+  # Members pull for c + 1 while they compute c. Never with bound 0, where nothing would answer.
+
+  batch @4 :Int64;
+  # Samples a clock of all members together. At least 1; stays when members come and go.
+
+  failureTimeoutNs @5 :Int64;
+  # The one time-out that all others are derived from. At least 1.
 }
 
 struct Join {
@@ -285,10 +322,14 @@ struct Refuse {
     unknown @3;       # this peer never said Hello here (the Master restarted): say Hello again
     badMessage @4;    # content breaks the schema or the protocol. It was counted and changed nothing
     ended @5;         # the run is over: end
+    nameTaken @6;     # a live node has this name: ask again later, or take another name
   }
 
   text @1 :Text;
   # A sentence for a person. The receiver shows it.
+
+  refused @2 :UInt32;
+  # The incarnation that was refused. The receiver ignores what is about an earlier life of its own.
 }
 
 struct Stop {
