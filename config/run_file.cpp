@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <utility>
 
+#include "config/model_file.h"
 #include "config/read_text.h"
 #include "config/run_fields.h"
+#include "config/suggest.h"
 #include "config/supported.h"
 #include "config/toml_writer.h"
+#include "kernels/graph/zoo.h"
 
 namespace convoy::config {
 namespace {
@@ -36,6 +40,22 @@ void finish_run(TomlReader& r, const std::string& file, RunOptions& o) {
   if (o.dir.empty()) o.dir = "runs/" + o.name;
 }
 
+void check_model_name(TomlReader& r, const std::string& name) {
+  const std::vector<std::string> names = model_names();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+  std::string what = "`" + name + "` is not known";
+  const auto meant = detail::closest_key(name, std::set<std::string>(names.begin(), names.end()));
+  if (meant) what += ", did you mean `" + *meant + "`?";
+  std::string allowed;
+  for (const std::string& n : names) allowed += n + ", ";
+  r.error("model.name", what, allowed + "or model.file for layers of your own");
+}
+
+void check_definition(TomlReader& r, const ModelOptions& o) {
+  const auto graph = make_graph(o);
+  if (!graph) r.errors_elsewhere(graph.error().message);
+}
+
 void finish_model(TomlReader& r, const std::string& folder, ModelOptions& o) {
   const int ways = int{r.given("model.name")} + int{r.given("model.onnx")} +
                    int{r.given("model.file") || r.given("model.definition")};
@@ -44,12 +64,15 @@ void finish_model(TomlReader& r, const std::string& folder, ModelOptions& o) {
             "one of model.name, model.file, model.onnx");
     return;
   }
-  if (o.file.empty() || !o.definition.empty()) return;
+  if (!o.name.empty()) return check_model_name(r, o.name);
+  if (!o.definition.empty()) return check_definition(r, o);
+  if (o.file.empty()) return;
   const std::filesystem::path path = std::filesystem::path(folder) / o.file;
   auto text = detail::read_text(path.string());
   if (text) {
     o.definition = std::move(*text);
     if (o.definition.empty()) r.error("model.file", path.string() + " is empty", "a file of layers");
+    if (!o.definition.empty()) check_definition(r, o);
   } else {
     r.error("model.file", text.error().message, "a file of layers, named relative to the run file");
   }

@@ -24,7 +24,8 @@ struct Place {
 };
 
 struct Message {
-  bool of_set = false;  // messages about --set follow those about the file
+  enum class About { kFile, kOtherFile, kSet };  // in the order of printing
+  About about = About::kFile;
   Place place;
   std::string text;
 };
@@ -118,9 +119,9 @@ struct TomlReader::Impl {
     std::string text = path.empty() ? what : path + ": " + what;
     if (!allowed.empty()) text += "; allowed: " + std::string(allowed);
     if (const SetText* set = path.empty() ? nullptr : set_text(path)) {
-      messages.push_back({true, {}, set->whole + ": " + text});
+      messages.push_back({Message::About::kSet, {}, set->whole + ": " + text});
     } else {
-      messages.push_back({false, place, text});
+      messages.push_back({Message::About::kFile, place, text});
     }
   }
 
@@ -178,7 +179,7 @@ TomlReader::TomlReader(std::string_view text, std::string file, const Overrides&
     replace_list("p_slave", overrides.servers);
     std::vector<std::string> errors;
     impl_->sets = apply_overrides(impl_->root, overrides.set, errors);
-    for (std::string& error : errors) impl_->messages.push_back({true, {}, std::move(error)});
+    for (std::string& error : errors) impl_->messages.push_back({Message::About::kSet, {}, std::move(error)});
   }
   impl_->frames.push_back({&impl_->root, ""});
   impl_->visited.push_back(impl_->frames.back());
@@ -253,6 +254,29 @@ void TomlReader::texts(std::string_view key, std::vector<std::string>& values) {
     const auto* string = entry.as_string();
     if (string == nullptr) return wrong(key, "holds " + type_of(entry), "a list of texts, [\"a\", \"b\"]");
     values.push_back(string->get());
+  }
+}
+
+void TomlReader::integers(std::string_view key, std::span<int> values, IntegerRange range, bool spread) {
+  const toml::node* node = impl_->get(key);
+  if (node == nullptr) return;
+  const std::string allowed = (spread ? "one or a list of " : "a list of ") + std::to_string(values.size()) +
+                              " whole numbers from " + std::to_string(range.least) + " to " +
+                              std::to_string(range.most);
+  const auto fits = [&range](const toml::node& n) {
+    const auto* integer = n.as_integer();
+    return integer != nullptr && integer->get() >= range.least && integer->get() <= range.most;
+  };
+  if (spread && fits(*node)) {
+    std::fill(values.begin(), values.end(), static_cast<int>(node->as_integer()->get()));
+    return;
+  }
+  const toml::array* list = node->as_array();
+  if (list == nullptr || list->size() != values.size() || !std::all_of(list->begin(), list->end(), fits)) {
+    return wrong(key, "is not understood", allowed);
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<int>(list->get(i)->as_integer()->get());
   }
 }
 
@@ -344,6 +368,10 @@ std::optional<std::string> TomlReader::string_at(std::string_view path) const {
   return node != nullptr ? node->value<std::string>() : std::nullopt;
 }
 
+void TomlReader::errors_elsewhere(const std::string& lines) {
+  impl_->messages.push_back({Message::About::kOtherFile, {}, lines});
+}
+
 void TomlReader::remove(std::string_view top_level_key) {
   impl_->root.erase(top_level_key);
 }
@@ -360,13 +388,14 @@ std::string TomlReader::take_errors() {
     std::erase_if(impl_->messages, [](const Message& m) { return !m.text.starts_with("not TOML"); });
   }
   std::stable_sort(impl_->messages.begin(), impl_->messages.end(), [](const Message& a, const Message& b) {
-    return std::pair(a.of_set, a.place) < std::pair(b.of_set, b.place);
+    return std::pair(a.about, a.place) < std::pair(b.about, b.place);
   });
   std::ostringstream out;
   const char* separator = "";
   for (const Message& m : impl_->messages) {
     out << separator;
-    if (!m.of_set) out << impl_->file << ":" << m.place.line << ":" << m.place.column << ": ";
+    if (m.about == Message::About::kFile)
+      out << impl_->file << ":" << m.place.line << ":" << m.place.column << ": ";
     out << m.text;
     separator = "\n";
   }

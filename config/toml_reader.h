@@ -70,6 +70,8 @@ class TomlReader {
 
   void text(std::string_view key, std::string& value);
   void texts(std::string_view key, std::vector<std::string>& values);
+  // As many whole numbers as `values` has, or one that stands for each of them when `spread` is set.
+  void integers(std::string_view key, std::span<int> values, IntegerRange range, bool spread);
   void boolean(std::string_view key, bool& value);
   void number(std::string_view key, double& value, NumberRange range);
   void optional_number(std::string_view key, std::optional<double>& value, NumberRange range) {
@@ -112,6 +114,8 @@ class TomlReader {
   std::optional<std::string> string_at(std::string_view path) const;
   // One error at the place of `path`, or of the nearest table around it when the file does not have it.
   void error(std::string_view path, const std::string& what, std::string_view allowed = {});
+  // Messages about another file, each a whole line already.
+  void errors_elsewhere(const std::string& lines);
   void remove(std::string_view top_level_key);
 
   // Reports the unknown keys too; all messages in the order of the file, one a line. Empty: no error.
