@@ -87,6 +87,7 @@ void ParameterServer::on(Time now, const Envelope& envelope, Effects& out) {
   if (const auto* m = std::get_if<SnapshotPull>(&message)) return on_snapshot_pull(envelope, *m, out);
   // From the Master.
   if (envelope.from != kMasterPeerId) {
+    if (std::holds_alternative<Refuse>(message)) return;  // never refuse a refusal
     return refuse(envelope.from, envelope.incarnation, "only the Master sends this", out);
   }
   if (const auto* m = std::get_if<Prepare>(&message)) return on_prepare(now, *m, out);

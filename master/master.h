@@ -1,0 +1,201 @@
+// The Master's role: scheduler of the run. It knows the nodes, decides views, leases samples, has pictures
+// evaluated and ends the run when the ledger is full.
+//
+// View change (design: the one mechanism), here for W-slaves: Prepare -> Reports -> Cut -> Dones -> journal
+// -> Go. One attempt runs at a time; what comes up meanwhile starts the next when it is through. P-slaves are
+// those of the start; losing one ends the run with a clear word.
+//
+// master.cpp holds nodes, samples and time; master_view.cpp the view change and the end.
+// Not thread-safe; one owner calls step. See role.h for the contract of events and effects.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "actors/failure_detector.h"
+#include "actors/role.h"
+#include "master/evaluation.h"
+#include "master/lease_book.h"
+
+namespace convoy {
+
+struct MasterOptions {
+  RunId run;
+  std::uint32_t term = 1;  // journaled before the first message
+  SyncOptions sync;
+  std::string run_text;  // for Welcome
+  std::string build_id;
+  std::int64_t sample_count = 0;    // N of the data set
+  std::int64_t end_position = 0;    // training ends when [0, end) is committed
+  std::int64_t test_count = 0;      // 0: no evaluation
+  std::int64_t evaluate_every = 0;  // positions between evaluations; 0: only at the end
+  std::vector<std::int64_t> chunk_bytes;
+  bool equal_partition = false;
+  std::size_t min_w_slaves = 1;
+  std::size_t min_p_slaves = 1;
+  Duration lease_ahead = std::chrono::seconds(30);
+};
+
+// A picture of the Master for people; made on request.
+struct MasterStatus {
+  struct Member {
+    MemberKey key;
+    std::string name, host, device;
+    bool in_view = false;
+    bool stand_by = false;
+    Clock clock;
+    std::int64_t batch = 0;
+    std::int64_t samples = 0;
+    Duration busy{};
+    Duration waiting{};
+    double samples_per_s = 0;
+    Duration silent_for{};
+  };
+  struct Server {
+    ServerId id;
+    std::string name, host, address;
+    bool in_view = false;
+    Duration silent_for{};
+  };
+  View view;
+  Clock c_min;
+  std::int64_t samples = 0;  // committed, as logged
+  std::int64_t end = 0;
+  std::int64_t sample_count = 0;
+  bool started = false;
+  bool ended = false;
+  std::vector<Member> members;
+  std::vector<Server> servers;
+  std::vector<std::string> awaited;  // what the start still waits for, in words
+};
+
+class Master {
+ public:
+  explicit Master(MasterOptions options);
+
+  void step(Time now, const Event& event, Effects& out);
+
+  const ViewRecord& record() const { return base_; }
+  const IntervalSet& ledger() const { return ledger_; }
+  MasterStatus status(Time now) const;
+  bool ended() const { return stage_ == Stage::kStopping || stage_ == Stage::kDone; }
+
+ private:
+  enum class Stage { kWaiting, kTraining, kClosing, kStopping, kDone };
+
+  struct Node {
+    PeerId peer;
+    RoleKind role = RoleKind::kWorker;
+    std::string name, host, device, address;
+    std::uint32_t id = 0;
+    Incarnation incarnation;
+    bool ready = false;  // sent Join
+    bool leaving = false;
+    double samples_per_s = 0;
+    Heartbeat last;
+    Time heard;
+
+    MemberKey key() const { return {MemberId(id), incarnation}; }
+  };
+
+  struct Attempt {
+    enum class Phase { kReports, kDones, kJournal };
+    Phase phase = Phase::kReports;
+    View view;
+    std::map<ServerId, Report> reports;
+    std::map<ServerId, Done> dones;
+    Cut cut;
+    IntervalSet ledger;
+    LeaseBook book{false};
+    Time began;
+    std::string reason;
+    Backoff repeat;
+  };
+
+  // master.cpp
+  void on(Time now, const Started&, Effects& out);
+  void on(Time now, const Tick&, Effects& out);
+  void on(Time now, const PeerLost& event, Effects& out);
+  void on(Time, const PeerBack&, Effects&) {}
+  void on(Time now, const LeaveRequested&, Effects& out);
+  void on(Time, const WarmedUp&, Effects&) {}
+  void on(Time, const Gradients&, Effects&) {}
+  void on(Time, const Evaluated&, Effects&) {}
+  void on(Time now, const Journaled& event, Effects& out);
+  void on(Time now, const Envelope& envelope, Effects& out);
+
+  void on_hello(Time now, const Envelope& envelope, const Hello& message, Effects& out);
+  void on_heartbeat(Time now, const Envelope& envelope, Node& node, const Heartbeat& message, Effects& out);
+  void on_lease_request(Time now, const Envelope& envelope, Node& node, const LeaseRequest& message,
+                        Effects& out);
+  void on_log(Node& node, const CommitLog& message, Effects& out);
+  void on_leave(Time now, Node& node, Effects& out);
+  void on_join(Time now, Node& node, const Join& message, Effects& out);
+  void welcome(const Node& node, Effects& out);
+  void remove(Time now, PeerId peer, const std::string& why, Effects& out);
+  void check_suspects(Time now, Effects& out);
+  double speed_of(const Node& node) const;
+  std::vector<Evaluation::Candidate> evaluators() const;
+  void run_evaluation(Time now, Effects& out);
+
+  // master_view.cpp
+  void want_change(const std::string& reason);
+  void maybe_start(Time now, Effects& out);
+  void start_attempt(Time now, Effects& out);
+  void on_report(Time now, Node& node, const Report& message, Effects& out);
+  void on_done(Time now, Node& node, const Done& message, Effects& out);
+  void cut(Time now, Effects& out);
+  void activate(Time now, Effects& out);
+  void send_go(PeerId peer, Effects& out);
+  void repeat_attempt(Time now, Effects& out);
+  bool evaluation_due() const;
+  void maybe_finish(Time now, Effects& out);
+  void stop(Time now, bool failed, const std::string& text, Effects& out);
+  void continue_stop(Time now, Effects& out);
+  std::vector<ServerRecord> base_servers() const { return base_.servers; }
+  std::int64_t ahead_clocks(const Node& node, std::int64_t batch) const;
+  bool trained() const { return ledger_.size() == options_.end_position; }
+
+  void send(PeerId to, Message message, Effects& out) const;
+  void refuse(const Envelope& envelope, RefuseReason reason, const std::string& text, Effects& out) const;
+  const Node* node_of(MemberKey key) const;
+  void schedule(Effects& out);
+
+  MasterOptions options_;
+  Timing timing_;
+  Stage stage_ = Stage::kWaiting;
+  FailureDetector detector_;
+  std::map<PeerId, Node> nodes_;
+  std::map<std::string, std::pair<std::uint32_t, Incarnation>> member_names_;  // ids and lives handed out
+  std::map<std::string, std::pair<std::uint32_t, Incarnation>> server_names_;
+
+  ViewRecord base_;  // last active view
+  std::uint32_t attempts_ = 0;
+  IntervalSet ledger_;  // at the cut of base_
+  LeaseBook book_;
+  std::optional<Attempt> attempt_;
+  bool change_wanted_ = false;
+  std::string change_reason_;
+
+  std::map<ServerId, std::uint64_t> log_next_;
+  std::map<ServerId, std::uint64_t> log_end_;  // promised by the last cut
+  std::int64_t logged_samples_ = 0;            // by the first P-slave's log
+  std::int64_t evaluate_at_ = 0;
+  std::uint32_t snapshots_ = 0;
+  std::optional<Evaluation> evaluation_;
+  Backoff evaluation_repeat_;
+  bool final_evaluated_ = false;
+
+  bool stop_failed_ = false;
+  std::string stop_text_;
+  Time stop_at_ = Time::never();
+  Time check_at_ = Time::never();
+  Time last_step_ = Time::never();
+  Time wake_at_ = Time::never();
+};
+
+}  // namespace convoy

@@ -1,0 +1,297 @@
+// The Master's view change, and the end of a run. See master.h.
+#include <algorithm>
+#include <sstream>
+
+#include "master/master.h"
+#include "master/partition.h"
+#include "messages/base/check.h"
+
+namespace convoy {
+namespace {
+
+const MemberRecord* find_key(const std::vector<MemberRecord>& members, MemberKey key) {
+  for (const MemberRecord& m : members) {
+    if (m.key == key) return &m;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void Master::want_change(const std::string& reason) {
+  if (change_reason_.empty()) change_reason_ = reason;
+  change_wanted_ = true;
+}
+
+void Master::maybe_start(Time now, Effects& out) {
+  if (!change_wanted_ || attempt_ || stage_ == Stage::kStopping || stage_ == Stage::kClosing) return;
+  if (stage_ == Stage::kWaiting) {
+    std::size_t workers = 0;
+    std::size_t servers = 0;
+    for (const auto& [peer, node] : nodes_) {
+      if (!node.ready || node.leaving) continue;
+      (node.role == RoleKind::kWorker ? workers : servers) += 1;
+    }
+    if (servers < std::max<std::size_t>(1, options_.min_p_slaves) || workers < options_.min_w_slaves) return;
+    stage_ = Stage::kTraining;
+  }
+  start_attempt(now, out);
+}
+
+void Master::start_attempt(Time now, Effects& out) {
+  change_wanted_ = false;
+  Attempt attempt;
+  attempt.view = View{options_.term, ++attempts_};
+  attempt.began = now;
+  attempt.reason = std::move(change_reason_);
+  change_reason_.clear();
+  attempt.repeat.start(now, timing_.retry);
+  attempt_ = std::move(attempt);
+  if (base_.servers.empty()) return cut(now, out);
+  repeat_attempt(now, out);
+}
+
+void Master::repeat_attempt(Time, Effects& out) {
+  if (attempt_->phase == Attempt::Phase::kReports) {
+    for (const ServerRecord& s : base_.servers) {
+      if (!attempt_->reports.contains(s.id)) send(s.peer, Prepare{attempt_->view, base_.view}, out);
+    }
+  } else if (attempt_->phase == Attempt::Phase::kDones) {
+    for (const ServerRecord& s : attempt_->cut.record.servers) {
+      if (!attempt_->dones.contains(s.id)) send(s.peer, attempt_->cut, out);
+    }
+  }
+}
+
+void Master::on_report(Time now, Node& node, const Report& message, Effects& out) {
+  if (!attempt_ || attempt_->phase != Attempt::Phase::kReports || message.next != attempt_->view ||
+      node.role != RoleKind::kServer || message.base != base_.view) {
+    return;
+  }
+  attempt_->reports[ServerId(node.id)] = message;
+  if (attempt_->reports.size() == base_.servers.size()) cut(now, out);
+}
+
+void Master::cut(Time now, Effects& out) {
+  Attempt& attempt = *attempt_;
+  // What came up so far is part of this cut.
+  change_wanted_ = false;
+  if (!change_reason_.empty() && change_reason_ != attempt.reason) attempt.reason += ", " + change_reason_;
+  change_reason_.clear();
+  // V of each member of base: what any copy has, all have held.
+  std::map<MemberKey, Clock> committed;
+  std::map<MemberKey, Clock> granted_end;
+  for (const MemberRecord& m : base_.members) committed[m.key] = granted_end[m.key] = m.n;
+  IntervalSet ledger = ledger_;
+  for (const auto& [id, report] : attempt.reports) {
+    for (const ReportedMember& r : report.members) {
+      if (!committed.contains(r.key)) continue;
+      committed[r.key] = std::max(committed[r.key], r.committed);
+      granted_end[r.key] = std::max(granted_end[r.key], r.granted_end);
+    }
+    ledger.insert(report.ledger);
+  }
+  Clock joining = base_.floor;
+  if (!committed.empty()) {
+    const auto least = std::min_element(committed.begin(), committed.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+    joining = std::max(joining, least->second);
+  }
+
+  // Everybody who is here and willing, in member order.
+  struct Candidate {
+    const Node* node;
+    Clock n;
+    bool stays;
+  };
+  std::map<MemberKey, Candidate> candidates;
+  for (const auto& [peer, node] : nodes_) {
+    if (node.role != RoleKind::kWorker || !node.ready || node.leaving) continue;
+    const auto v = committed.find(node.key());
+    const MemberRecord* waited = find_key(base_.stand_by, node.key());
+    const Clock n =
+        v != committed.end() ? v->second : std::max(joining, waited != nullptr ? waited->n : joining);
+    candidates.emplace(node.key(), Candidate{&node, n, v != committed.end()});
+  }
+
+  std::vector<double> speeds;
+  for (const auto& [key, c] : candidates) speeds.push_back(speed_of(*c.node));
+  const std::vector<std::int64_t> batches =
+      partition_batch(options_.sync.batch, speeds, options_.equal_partition);
+  std::vector<LeaseBook::Share> shares;
+  for (const auto& [key, c] : candidates) {
+    const std::int64_t batch = batches[shares.size()];
+    LeaseBook::Share share{key.id, c.n, batch, ahead_clocks(*c.node, batch), {}};
+    // What may have been begun goes on; the rest is cut anew, so that new batch sizes count at once.
+    if (c.stays) {
+      for (const Lease& lease : book_.leases(key.id)) {
+        if (lease.clock < c.n) continue;
+        if (lease.clock >= granted_end[key] ||
+            lease.clock != c.n + static_cast<std::int64_t>(share.kept.size()))
+          break;
+        share.kept.push_back(lease);
+      }
+    }
+    shares.push_back(std::move(share));
+  }
+  attempt.book = book_;
+  attempt.book.begin_view(ledger, options_.end_position, std::move(shares));
+  const std::vector<MemberId> idle = attempt.book.drop_idle();
+
+  ViewRecord record;
+  record.view = attempt.view;
+  record.history = base_.history;
+  for (const auto& [key, c] : candidates) {
+    const bool waits = std::find(idle.begin(), idle.end(), key.id) != idle.end();
+    (waits ? record.stand_by : record.members).push_back({key, c.node->peer, c.n});
+  }
+  record.floor = joining;
+  if (!record.members.empty()) {
+    const auto least = std::min_element(record.members.begin(), record.members.end(),
+                                        [](const auto& a, const auto& b) { return a.n < b.n; });
+    record.floor = std::max(record.floor, least->n);
+  }
+  if (base_.servers.empty()) {
+    std::map<ServerId, const Node*> servers;
+    for (const auto& [peer, node] : nodes_) {
+      if (node.role == RoleKind::kServer && node.ready) servers[ServerId(node.id)] = &node;
+    }
+    auto parts =
+        partition_chunks(options_.chunk_bytes, std::min(servers.size(), options_.chunk_bytes.size()));
+    for (const auto& [id, node] : servers) {
+      if (record.shards.size() == parts.size()) break;  // more P-slaves than chunks
+      record.servers.push_back({id, node->incarnation, node->peer, node->address});
+      record.shards.push_back({id, {}, std::move(parts[record.shards.size()])});
+    }
+  } else {
+    record.servers = base_.servers;
+    record.shards = base_.shards;
+  }
+
+  attempt.ledger = ledger;
+  attempt.cut = Cut{record, base_.view, {}, ledger, {}};
+  for (const auto& [key, clock] : committed) attempt.cut.members.push_back({key, clock});
+  const bool full = ledger.size() == options_.end_position;
+  if (options_.test_count > 0 && (full || evaluation_due())) {
+    attempt.cut.snapshot = SnapshotId(++snapshots_);
+    // The new picture replaces the old one at the P-slaves: an evaluation that still runs has lost its
+    // subject.
+    if (evaluation_) out.push_back(Trace{TraceNote{"an evaluation was overtaken by the end of training"}});
+    evaluation_.reset();
+  }
+  attempt.phase = Attempt::Phase::kDones;
+  attempt.repeat.start(now, timing_.retry);
+  repeat_attempt(now, out);
+}
+
+void Master::on_done(Time now, Node& node, const Done& message, Effects& out) {
+  if (!attempt_ || attempt_->phase != Attempt::Phase::kDones || message.view != attempt_->view ||
+      node.role != RoleKind::kServer) {
+    return;
+  }
+  if (message.ledger_digest != attempt_->ledger.digest()) {
+    out.push_back(Trace{TraceViolation{"the ledger of P-slave " + node.name + " differs at the cut"}});
+    return stop(now, true,
+                "P-slave " + node.name + " has another ledger than the cut: the run cannot be trusted", out);
+  }
+  attempt_->dones[ServerId(node.id)] = message;
+  if (attempt_->dones.size() < attempt_->cut.record.servers.size()) return;
+  attempt_->phase = Attempt::Phase::kJournal;
+  attempt_->repeat.stop();
+  out.push_back(Journal{attempt_->cut.record, attempt_->ledger});
+}
+
+void Master::on(Time now, const Journaled& event, Effects& out) {
+  if (attempt_ && attempt_->phase == Attempt::Phase::kJournal && event.view == attempt_->view)
+    activate(now, out);
+}
+
+void Master::activate(Time now, Effects& out) {
+  Attempt attempt = std::move(*attempt_);
+  attempt_.reset();
+  base_ = std::move(attempt.cut.record);
+  ledger_ = std::move(attempt.ledger);
+  book_ = std::move(attempt.book);
+  for (const auto& [id, done] : attempt.dones) log_end_[id] = done.log_end;
+  std::ostringstream note;
+  note.precision(3);
+  note << base_.view << ": " << base_.members.size() << " members";
+  if (!base_.stand_by.empty()) note << ", " << base_.stand_by.size() << " on stand-by";
+  note << ", " << base_.servers.size() << " P-slaves, after " << std::fixed << seconds(now - attempt.began)
+       << " s (" << attempt.reason << ")";
+  out.push_back(Trace{TraceActive{base_}});
+  out.push_back(Trace{TraceNote{note.str()}});
+
+  for (const ServerRecord& s : base_.servers) send_go(s.peer, out);
+  for (const MemberRecord& m : base_.members) send_go(m.peer, out);
+  for (const MemberRecord& m : base_.stand_by) send_go(m.peer, out);
+  // Those that asked to go are out now.
+  std::vector<PeerId> leavers;
+  for (const auto& [peer, node] : nodes_) {
+    if (!node.leaving || node.role != RoleKind::kWorker) continue;
+    if (find_key(base_.members, node.key()) == nullptr && find_key(base_.stand_by, node.key()) == nullptr) {
+      leavers.push_back(peer);
+    }
+  }
+  for (PeerId peer : leavers) {
+    send(peer, Farewell{}, out);
+    remove(now, peer, "it left", out);
+  }
+  // Members that died or came between reports and now.
+  for (const MemberRecord& m : base_.members) {
+    if (node_of(m.key) == nullptr) want_change("a member was lost during the view change");
+  }
+
+  if (attempt.cut.snapshot) {
+    while (options_.evaluate_every > 0 && evaluate_at_ <= ledger_.size())
+      evaluate_at_ += options_.evaluate_every;
+    evaluation_.emplace(*attempt.cut.snapshot, base_, ledger_.size(), trained(), options_.test_count,
+                        evaluators());
+    run_evaluation(now, out);
+  }
+  if (trained()) {
+    stage_ = Stage::kClosing;
+    out.push_back(Trace{TraceTrained{ledger_}});
+  }
+}
+
+void Master::send_go(PeerId peer, Effects& out) {
+  std::vector<Lease> leases;
+  for (const MemberRecord& m : base_.members) {
+    if (m.peer == peer) leases = book_.leases(m.key.id);
+  }
+  send(peer, Go{base_, std::move(leases)}, out);
+}
+
+// ---- The end
+// -----------------------------------------------------------------------------------------------------
+
+void Master::maybe_finish(Time now, Effects& out) {
+  if (stage_ != Stage::kClosing) return;
+  if (options_.test_count > 0 && !final_evaluated_) return;
+  for (const auto& [server, end] : log_end_) {
+    const auto next = log_next_.find(server);
+    if (end > 0 && (next == log_next_.end() || next->second < end)) return;
+  }
+  stop(now, false, "trained", out);
+}
+
+void Master::stop(Time now, bool failed, const std::string& text, Effects& out) {
+  if (stage_ == Stage::kStopping || stage_ == Stage::kDone) return;
+  stage_ = Stage::kStopping;
+  stop_failed_ = failed;
+  stop_text_ = text;
+  attempt_.reset();
+  evaluation_.reset();
+  stop_at_ = now + std::min<Duration>(timing_.heartbeat * 2, 2s);
+  for (const auto& [peer, node] : nodes_) send(peer, Stop{failed, text}, out);
+  if (nodes_.empty()) continue_stop(now, out);
+}
+
+void Master::continue_stop(Time now, Effects& out) {
+  if (!nodes_.empty() && now < stop_at_) return;
+  stage_ = Stage::kDone;
+  out.push_back(Quit{stop_failed_, stop_text_});
+}
+
+}  // namespace convoy
