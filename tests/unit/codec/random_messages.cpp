@@ -1,5 +1,5 @@
-// Structs are filled through structured bindings on purpose: one that gains a field no longer compiles here, so
-// that every round trip covers it.
+// Structs are filled through structured bindings on purpose: one that gains a field no longer compiles here,
+// so that every round trip covers it.
 #include "tests/unit/codec/random_messages.h"
 
 #include <algorithm>
@@ -124,7 +124,8 @@ ViewRecord RandomMessages::record(std::size_t size) {
     if (other != owner) backup = other;
   }
   if (shards.empty()) return result;
-  for (std::uint32_t id : ascending_ids(3 * length())) shards[below(shards.size())].chunks.push_back(ChunkId(id));
+  for (std::uint32_t id : ascending_ids(3 * length()))
+    shards[below(shards.size())].chunks.push_back(ChunkId(id));
   return result;
 }
 
@@ -464,7 +465,8 @@ Message RandomMessages::message(std::size_t kind, std::size_t size) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     // Only the alternative of this index is drawn.
     (void)((I == kind && (result = draw<std::variant_alternative_t<I, Message>>(), true)) || ...);
-  }(std::make_index_sequence<kMessageKinds>());
+  }
+  (std::make_index_sequence<kMessageKinds>());
   return result;
 }
 
