@@ -115,6 +115,75 @@ void check_equal(const Graph& graph, const Outcome& got, const Outcome& want, do
   }
 }
 
+template <class T>
+void check_sink(Backend& backend, double tolerance) {
+  const Graph graph = lenet();
+  KernelChoices choices;
+  auto plan = compile(backend, graph, 6, choices);
+  const Data samples = make_data(graph, 6, 23);
+  const auto whole = step_as<T>(*plan, samples, 5);
+  std::vector<T> gradient(graph.parameter_count(), T{777});
+  plan->begin(samples.batch());
+  plan->forward_all();
+  std::vector<int> layers;
+  std::int64_t low = graph.parameter_count();
+  plan->backward_all(to_bytes(gradient), [&](int layer, ParameterRange range, const Event& event) {
+    event.wait();
+    BOOST_TEST(event.ready());
+    layers.push_back(layer);
+    BOOST_TEST(range.end() == low);
+    low = range.offset;
+    bool early = true, untouched = true;
+    for (std::int64_t i = range.offset; i < range.end(); ++i) early &= gradient[i] == whole.gradient[i];
+    for (std::int64_t i = 0; i < range.offset; ++i) untouched &= gradient[i] == 777;
+    BOOST_TEST(early);
+    BOOST_TEST(untouched);
+  });
+  BOOST_TEST(layers == (std::vector<int>{7, 5, 2, 0}), boost::test_tools::per_element());
+  BOOST_TEST(low == 0);
+}
+
+template <class T>
+void check_pieces(Backend& backend, double tolerance) {
+  const Graph graph = lenet();
+  KernelChoices choices;
+  auto plan = compile(backend, graph, 5, choices);
+  const Data samples = make_data(graph, 5, 24);
+  const Outcome whole = step(*plan, samples);
+  const auto other = make_parameters<T>(graph, 6), parameters = make_parameters<T>(graph, 5);
+  plan->load_parameters(0, to_bytes(other));
+  plan->begin(samples.batch());
+  std::vector<T> gradient(graph.parameter_count());
+  for (int layer = 0; layer < graph.layer_count(); ++layer) {
+    const ParameterRange range = graph.layer_parameters(layer);
+    for (std::int64_t at = range.offset; at < range.end(); at += 1000) {
+      const std::int64_t count = std::min<std::int64_t>(1000, range.end() - at);
+      plan->load_parameters(at, to_bytes(std::span<const T>(parameters).subspan(at, count)));
+    }
+    plan->forward(layer);
+  }
+  plan->backward_all(to_bytes(gradient));
+  BOOST_TEST(plan->result().loss_sum == whole.result.loss_sum);
+  BOOST_TEST(std::memcmp(gradient.data(), whole.bytes.data(), whole.bytes.size()) == 0);
+}
+
+template <class T>
+void check_evaluation(Backend& backend, double tolerance) {
+  const Graph graph = lenet();
+  KernelChoices choices;
+  auto trained = compile(backend, graph, 32, choices);
+  auto plan = backend.compile(graph, {.layers = graph.all_layers(), .batch = 32, .training = false}, choices);
+  BOOST_REQUIRE(plan.ok());
+  const Data samples = make_data(graph, 32, 25);
+  const Outcome want = step(*trained, samples);
+  const auto parameters = make_parameters<T>(graph, 5);
+  (*plan)->load_parameters(0, to_bytes(parameters));
+  const StepResult got = (*plan)->evaluate(samples.batch());
+  BOOST_TEST(std::abs(got.loss_sum - want.result.loss_sum) <= tolerance * want.result.loss_sum);
+  BOOST_TEST(got.correct == want.result.correct);
+  BOOST_TEST((*plan)->memory_bytes() < trained->memory_bytes());
+}
+
 }  // namespace
 
 BOOST_DATA_TEST_CASE(every_layer_agrees_with_the_reference,
@@ -171,77 +240,24 @@ BOOST_DATA_TEST_CASE(recorded_choices_repeat_a_step_bit_for_bit, data::xrange(de
 
 BOOST_DATA_TEST_CASE(gradients_leave_in_backward_order_and_alone, data::xrange(devices().size()), which) {
   auto backend = devices()[which].make();
-  if (backend->scalar() != Scalar::kF32) return BOOST_TEST(backend->name() == "reference64");
-  const Graph graph = lenet();
-  KernelChoices choices;
-  auto plan = compile(*backend, graph, 6, choices);
-  const Data samples = make_data(graph, 6, 23);
-  const auto whole = step_as<float>(*plan, samples, 5);
-  std::vector<float> gradient(graph.parameter_count(), 777);
-  plan->begin(samples.batch());
-  plan->forward_all();
-  std::vector<int> layers;
-  std::int64_t low = graph.parameter_count();
-  plan->backward_all(to_bytes(gradient), [&](int layer, ParameterRange range, const Event& event) {
-    event.wait();
-    BOOST_TEST(event.ready());
-    layers.push_back(layer);
-    BOOST_TEST(range.end() == low);
-    low = range.offset;
-    bool early = true, untouched = true;
-    for (std::int64_t i = range.offset; i < range.end(); ++i) early &= gradient[i] == whole.gradient[i];
-    for (std::int64_t i = 0; i < range.offset; ++i) untouched &= gradient[i] == 777;
-    BOOST_TEST(early);
-    BOOST_TEST(untouched);
-  });
-  BOOST_TEST(layers == (std::vector<int>{7, 5, 2, 0}), boost::test_tools::per_element());
-  BOOST_TEST(low == 0);
+  const double tolerance = devices()[which].tolerance;
+  backend->scalar() == Scalar::kF32 ? check_sink<float>(*backend, tolerance)
+                                    : check_sink<double>(*backend, tolerance);
 }
 
 BOOST_DATA_TEST_CASE(parameters_arrive_in_any_pieces_while_the_forward_pass_runs,
                      data::xrange(devices().size()), which) {
   auto backend = devices()[which].make();
-  if (backend->scalar() != Scalar::kF32) return BOOST_TEST(backend->name() == "reference64");
-  const Graph graph = lenet();
-  KernelChoices choices;
-  auto plan = compile(*backend, graph, 5, choices);
-  const Data samples = make_data(graph, 5, 24);
-  const Outcome whole = step(*plan, samples);
-  const auto other = make_parameters<float>(graph, 6), parameters = make_parameters<float>(graph, 5);
-  plan->load_parameters(0, to_bytes(other));
-  plan->begin(samples.batch());
-  std::vector<float> gradient(graph.parameter_count());
-  for (int layer = 0; layer < graph.layer_count(); ++layer) {
-    const ParameterRange range = graph.layer_parameters(layer);
-    for (std::int64_t at = range.offset; at < range.end(); at += 1000) {
-      const std::int64_t count = std::min<std::int64_t>(1000, range.end() - at);
-      plan->load_parameters(at, to_bytes(std::span<const float>(parameters).subspan(at, count)));
-    }
-    plan->forward(layer);
-  }
-  plan->backward_all(to_bytes(gradient));
-  BOOST_TEST(plan->result().loss_sum == whole.result.loss_sum);
-  BOOST_TEST(std::memcmp(gradient.data(), whole.bytes.data(), whole.bytes.size()) == 0);
+  const double tolerance = devices()[which].tolerance;
+  backend->scalar() == Scalar::kF32 ? check_pieces<float>(*backend, tolerance)
+                                    : check_pieces<double>(*backend, tolerance);
 }
 
 BOOST_DATA_TEST_CASE(a_plan_without_training_evaluates_the_same, data::xrange(devices().size()), which) {
-  const Device& device = devices()[which];
-  auto backend = device.make();
-  if (backend->scalar() != Scalar::kF32) return BOOST_TEST(backend->name() == "reference64");
-  const Graph graph = lenet();
-  KernelChoices choices;
-  auto trained = compile(*backend, graph, 32, choices);
-  auto plan =
-      backend->compile(graph, {.layers = graph.all_layers(), .batch = 32, .training = false}, choices);
-  BOOST_REQUIRE(plan.ok());
-  const Data samples = make_data(graph, 32, 25);
-  const Outcome want = step(*trained, samples);
-  const auto parameters = make_parameters<float>(graph, 5);
-  (*plan)->load_parameters(0, to_bytes(parameters));
-  const StepResult got = (*plan)->evaluate(samples.batch());
-  BOOST_TEST(std::abs(got.loss_sum - want.result.loss_sum) <= device.tolerance * want.result.loss_sum);
-  BOOST_TEST(got.correct == want.result.correct);
-  BOOST_TEST((*plan)->memory_bytes() < trained->memory_bytes());
+  auto backend = devices()[which].make();
+  const double tolerance = devices()[which].tolerance;
+  backend->scalar() == Scalar::kF32 ? check_evaluation<float>(*backend, tolerance)
+                                    : check_evaluation<double>(*backend, tolerance);
 }
 
 BOOST_DATA_TEST_CASE(what_cannot_be_compiled_is_said, data::xrange(devices().size()), which) {
