@@ -17,8 +17,9 @@
 # ## A clock
 #
 # Members count their committed updates; the count is the member's *clock*, and also names the update that it
-# works on now. c_min is the least clock of the members of the view. The run's delay bound s says how far ahead
-# of c_min anybody may be: 0 (bulk synchronous), a number, a range, or none. Clock c of a member goes like this.
+# works on now. c_min is the least clock of the members of the view. The run's delay bound s says how far
+# ahead of c_min anybody may be: 0 (bulk synchronous), a number, a range, or none. Clock c of a member goes
+# like this.
 #
 #     Master            member                            P-slave, one a shard           backup
 #       | LeaseGrant ---->|  positions for c                       |                       |
@@ -35,18 +36,18 @@
 # 1. The member holds a lease that says which samples it trains at c. Leases are given ahead, so nobody waits
 #    for the Master.
 # 2. It pulls from every shard. A P-slave answers when c - c_min <= s, and when at least `after` of the
-#    member's own commits are in (c normally; c - 1 when it pulls ahead to hide the wire behind its computing).
-#    Until then the pull is parked. The latest pull replaces an earlier one.
+#    member's own commits are in (c normally; c - 1 when it pulls ahead, which hides the wire behind the
+#    arithmetic). Until then the pull is parked. The latest pull replaces an earlier one.
 # 3. It pushes gradients layer by layer as the backward pass makes them. A push *replaces* what is held for
 #    that chunk and clock; nothing is added up before its commit, and parts are kept byte for byte. When all
 #    of the member's chunks of the shard are held, at the owner and at its backup, the owner acknowledges.
 # 4. With the acknowledgements of *all* shards, given in the present view, the head commits: clocks below
-#    `committed` count. The backup has the commit before the owner applies it, and only what is applied shows in
-#    c_min, in answers and in CommitAck. A member's pushes go one clock at a time.
+#    `committed` count. The backup has the commit before the owner applies it, and only what is applied shows
+#    in c_min, in answers and in CommitAck. A member's pushes go one clock at a time.
 #
 # So an update is applied on all shards or on none, whoever dies in between. In bulk synchronous runs a clock
-# is applied when every member has committed it, summed in the order of member ids, and `committed` counts such
-# *closed* clocks.
+# is applied when every member has committed it, summed in the order of member ids, and `committed` counts
+# such *closed* clocks.
 #
 # The set of committed positions, the *ledger*, is part of every shard and changes with the same commit. What
 # is left to train is its complement; a lost lease loses no sample.
@@ -81,7 +82,7 @@
 #
 # | request | answered by | repeated means |
 # | --- | --- | --- |
-# | Hello | Welcome or Refuse | the same id; a new peer of the same name is a new incarnation |
+# | Hello | Welcome or Refuse | the same id and incarnation; from another peer of that name, a new life |
 # | Join | Go | the same wish |
 # | Leave | Farewell | the same wish |
 # | Heartbeat | HeartbeatReply | newer totals replace older ones |
@@ -110,7 +111,8 @@
 #
 # Fields and messages may be added at the end; an older receiver does not see a new field, and refuses a new
 # message as unknown. Whoever changes what an existing field means, or adds a field that a receiver must not
-# overlook, raises `kProtocolVersion` (messages.h), and nodes of different versions refuse each other in words.
+# overlook, raises `kProtocolVersion` (messages.h), and nodes of different versions refuse each other in
+# words.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("convoy::wire");
@@ -120,8 +122,8 @@ using V = import "view.capnp";
 struct Header {
   # First frame of every message.
 
-  # The fields before the union keep their place and meaning in *every* version of the protocol, so that a node
-  # can always tell who speaks, and in which version.
+  # The fields before the union keep their place and meaning in *every* version of the protocol, so that a
+  # node can always tell who speaks, and in which version.
 
   protocolVersion @0 :UInt16;
   # The sender's. Never 0. The receiver looks at this before anything else; of another version it reads only
@@ -204,8 +206,8 @@ enum RoleKind {
 }
 
 enum Encoding {
-  # How the bytes of a tensor frame are to be read. Parties agree by the run file; the receiver refuses a frame
-  # of another encoding. Numbers are little-endian.
+  # How the bytes of a tensor frame are to be read. Parties agree by the run file; the receiver refuses a
+  # frame of another encoding. Numbers are little-endian.
 
   f32 @0;
   f64 @1;        # reference back end in double precision
@@ -218,14 +220,15 @@ enum Encoding {
 # Becoming part of a run
 
 struct Hello {
-  # Node -> Master, the first message, repeated until answered: who I am. The Master answers Welcome, or Refuse
-  # with the reason in words.
+  # Node -> Master, the first message, repeated until answered: who I am. The Master answers Welcome, or
+  # Refuse with the reason in words.
 
   role @0 :RoleKind;
 
   name @1 :Text;
   # From the node file; stable over restarts. The Master gives a name that it has seen the same id again, in a
-  # new incarnation, and takes its earlier life for dead.
+  # new incarnation. While it takes the holder of the name for alive it refuses (nameTaken), unless `previous`
+  # proves that this is the holder.
 
   host @2 :Text;
   # For people: status, summary.
@@ -347,8 +350,8 @@ struct Stop {
 
 struct Heartbeat {
   # Node -> Master, every heartbeat interval, by the actor that never computes: slow is not dead. The Master
-  # takes a node for dead that was silent for failure_timeout_s. The numbers are totals since Welcome, so a lost
-  # heartbeat loses nothing; the planner takes differences.
+  # takes a node for dead that was silent for failure_timeout_s. The numbers are totals since Welcome, so a
+  # lost heartbeat loses nothing; the planner takes differences.
 
   sequence @0 :UInt64;
 
@@ -366,8 +369,8 @@ struct Heartbeat {
 }
 
 struct HeartbeatReply {
-  # Master -> node: heard. A node that hears nothing for failure_timeout_s says Hello again, and trains on while
-  # its leases last.
+  # Master -> node: heard. A node that hears nothing for failure_timeout_s says Hello again, and trains on
+  # while its leases last.
 
   sequence @0 :UInt64;
   # Of the heartbeat.
@@ -377,8 +380,8 @@ struct HeartbeatReply {
 # Samples
 
 struct Lease {
-  # Sample positions that one member is to train at one clock. Good for the view in which it was given, and for
-  # the next if its Go names it again.
+  # Sample positions that one member is to train at one clock. Good for the view in which it was given, and
+  # for the next if its Go names it again.
 
   id @0 :UInt64;
   # Never used twice within a term. Pushes and acks carry it, so that work under a lease that ended is told
@@ -488,8 +491,8 @@ struct PushAck {
 }
 
 struct Commit {
-  # Head -> owner, when every shard has acknowledged. Usually rides in the next Pull; sent by itself when there
-  # is none to come.
+  # Head -> owner, when every shard has acknowledged. Usually rides in the next Pull; sent by itself when
+  # there is none to come.
 
   shard @0 :UInt32;
 
@@ -533,8 +536,8 @@ struct Report {
     # The most over my copies, owned and backup (bulk synchronous: closed clocks).
 
     grantedEnd @3 :Int64;
-    # First clock that I never granted: what lies below may have been begun. The Master lets Go confirm leases of
-    # such clocks.
+    # First clock that I never granted: what lies below may have been begun. The Master lets Go confirm leases
+    # of such clocks.
   }
   members @2 :List(Member);
   # Base's members only, ascending by id; joiners of attempts that failed are left out.
@@ -548,8 +551,8 @@ struct Report {
 
 struct Cut {
   # Master -> P-slaves of the new view: bring every copy to exactly these commits, fetch the copies that the
-  # record gives you and you lack, then answer Done. Serve nothing before Go, or before a member's first message
-  # of the view, which is Go's proof.
+  # record gives you and you lack, then answer Done. Serve nothing before Go, or before a member's first
+  # message of the view, which is Go's proof.
 
   record @0 :V.ViewRecord;
 
@@ -560,8 +563,8 @@ struct Cut {
     incarnation @1 :UInt32;
 
     committed @2 :Int64;
-    # The greatest of the reports: apply up to here. All pushes below are held, since a commit follows the acks
-    # of all shards.
+    # The greatest of the reports: apply up to here. All pushes below are held, since a commit follows the
+    # acks of all shards.
   }
   members @2 :List(Member);
   # Of base, leavers included, ascending by id.
@@ -586,8 +589,8 @@ struct Done {
   # All shards must agree on it.
 
   logEnd @2 :UInt64;
-  # Sequence number after my last commit-log entry: the Master waits for the log up to here before it calls the
-  # run finished.
+  # Sequence number after my last commit-log entry: the Master waits for the log up to here before it calls
+  # the run finished.
 }
 
 struct Go {
@@ -598,8 +601,8 @@ struct Go {
 
   leases @1 :List(Lease);
   # To a member: the leases that you keep or get, ascending by clock. Whatever else you began is void. On a
-  # rebalance only those of clocks already begun, so that new batch sizes count at once; after a Master restart
-  # or a roll-back none.
+  # rebalance only those of clocks already begun, so that new batch sizes count at once; after a Master
+  # restart or a roll-back none.
 }
 
 # ========================================================================================
@@ -656,8 +659,8 @@ struct Evaluate {
 }
 
 struct SnapshotPull {
-  # W-slave -> owner of `shard`: the frozen chunks, please. Answered whatever the view, as long as the snapshot
-  # is kept.
+  # W-slave -> owner of `shard`: the frozen chunks, please. Answered whatever the view, as long as the
+  # snapshot is kept.
 
   snapshot @0 :UInt32;
   shard @1 :UInt32;

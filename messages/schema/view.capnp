@@ -26,9 +26,9 @@ struct View {
 }
 
 struct Interval {
-  # Sample positions begin, begin + 1, ..., end - 1. A list of intervals is a set: each interval holds at least
-  # one position, they ascend, and between two of them lies at least one position that is in neither. So equal
-  # sets have equal bytes. The receiver refuses a list that breaks this.
+  # Sample positions begin, begin + 1, ..., end - 1. A list of intervals is a set: each interval holds at
+  # least one position, they ascend, and between two of them lies at least one position that is in neither. So
+  # equal sets have equal bytes. The receiver refuses a list that breaks this.
 
   begin @0 :Int64;
   end @1 :Int64;
@@ -99,9 +99,9 @@ struct ShardRecord {
 }
 
 struct ViewRecord {
-  # Journaled by the Master as *active* before it sends the first Go. The receiver of a record refuses one that
-  # contradicts itself: ids out of order or twice, a member that is also on stand-by, an owner or backup that
-  # is not listed, a chunk in two shards.
+  # Journaled by the Master as *active* before it sends the first Go. The receiver of a record refuses one
+  # that contradicts itself: ids out of order or twice, a member that is also on stand-by, an owner or backup
+  # that is not listed, a chunk in two shards.
 
   view @0 :View;
   # Never {0, 0}.
