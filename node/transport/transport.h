@@ -64,7 +64,6 @@ enum class TroubleKind {
   kKeyRefused,   // our key is not on the list of who listens there; or a stranger's key was refused here
   kHandshake,    // encryption on one side only, another key than expected, or not ZeroMQ at all
   kOtherPeer,    // who answers there is not the peer that was dialled (restarted?)
-  kLost,         // was connected; the connection broke
   kBadMessage,   // something arrived that no transport sends
 };
 
@@ -99,7 +98,7 @@ struct TransportCounters {
   std::uint64_t messages_received = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t dropped_unknown = 0;       // Sent::kUnknownPeer
-  std::uint64_t dropped_full = 0;          // Sent::kFull, or ZeroMQ's own queue was full
+  std::uint64_t dropped_full = 0;          // Sent::kFull
   std::uint64_t dropped_disconnected = 0;  // queued, but the connection went first
   std::uint64_t bad_messages = 0;          // received and not understood
   std::uint64_t refused_keys = 0;
