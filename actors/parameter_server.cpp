@@ -247,6 +247,7 @@ void ParameterServer::make_cut(const Cut& cut, Effects& out) {
     m.in_view = true;
     m.committed = m.applied = r.n;
     m.granted_end = std::max(m.granted_end, r.n);
+    m.answered_end = r.n;
   }
   record_ = cut.record;
   prepared_ = record_.view;
@@ -307,7 +308,7 @@ ParameterServer::Member* ParameterServer::serve(const Envelope& envelope, ShardI
 
 void ParameterServer::on_pull(Member& member, const Pull& message, Effects& out) {
   on_commit(member, message.committed, false, out);
-  if (message.clock + 1 < member.granted_end) return;  // late: a later pull was granted already
+  if (message.clock + 1 < member.answered_end) return;  // late: a later pull was answered already
   if (member.parked && message.clock < member.parked->clock) return;
   member.parked = message;
   answer(member, out);

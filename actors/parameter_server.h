@@ -79,7 +79,8 @@ class ParameterServer {
     bool in_view = false;  // of record_; else a leaver, remembered until the view is active
     Clock committed;       // received
     Clock applied;         // bsp: closed
-    Clock granted_end;     // first clock never granted
+    Clock granted_end;   // first clock never granted, in any view
+    Clock answered_end;  // first clock not answered in this view; a pull below the last one is late
     std::map<Clock, Held> held;
     std::map<Clock, Granted> granted;
     std::optional<Pull> parked;

@@ -107,7 +107,7 @@ void Worker::on(Time now, const WarmedUp& event, Effects& out) {
   send(kMasterPeerId, Join{samples_per_s_}, out);
 }
 
-void Worker::on(Time now, const Gradients& event, Effects&) {
+void Worker::on(Time, const Gradients& event, Effects&) {
   Flight* flight = flight_at(event.clock);
   if (event.last) busy_ += event.busy;
   if (flight == nullptr || flight->stage != Stage::kComputing || flight->lease.id != event.lease) return;

@@ -1,0 +1,26 @@
+// Invariant 3: every (member, incarnation, clock) is applied at most once on each shard, in order, and at
+// every Go on all shards or none: the copies then know the same updates, and the integers amount to exactly
+// the ledger.
+#pragma once
+
+#include <map>
+
+#include "master/sim/engine.h"
+
+namespace convoy::sim {
+
+class AtomicityChecker : public Watcher {
+ public:
+  explicit AtomicityChecker(const Engine& engine) : engine_(engine) {}
+
+  void on_effect(Time now, PeerId peer, const Effect& effect) override;
+
+ private:
+  void compare_all(const ViewRecord& record);
+
+  const Engine& engine_;
+  std::map<PeerId, std::map<MemberKey, Clock>> applied_;  // next clock of each member, by P-slave
+  std::map<PeerId, std::map<MemberKey, Clock>> start_;    // where a member's clocks begin
+};
+
+}  // namespace convoy::sim

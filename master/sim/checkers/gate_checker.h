@@ -1,0 +1,32 @@
+// Invariants 1, 2 and 6 at every P-slave: no grant beyond the bound; c_min as shown never falls; nobody
+// within the bound is held, so the slowest member never is. Keeps its own account of clocks from what is
+// applied.
+#pragma once
+
+#include <map>
+
+#include "master/sim/engine.h"
+
+namespace convoy::sim {
+
+class GateChecker : public Watcher {
+ public:
+  explicit GateChecker(const Engine& engine) : engine_(engine) {}
+
+  void on_effect(Time now, PeerId peer, const Effect& effect) override;
+  void after_step(Time now, PeerId peer) override;
+
+ private:
+  struct Account {
+    std::map<MemberKey, Clock> clocks;  // of the view's members
+    Clock floor;
+    Clock shown;  // highest c_min shown here
+  };
+  static Clock c_min(const Account& account);
+
+  const Engine& engine_;
+  std::map<PeerId, Account> servers_;
+  Clock shown_;  // highest c_min shown by anybody
+};
+
+}  // namespace convoy::sim

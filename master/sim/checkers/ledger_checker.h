@@ -1,0 +1,24 @@
+// Invariant 7: each position is committed once, at every P-slave; the log that reaches the Master says the
+// same, with digests of the samples that stand there; at the end nothing is missing.
+#pragma once
+
+#include <map>
+
+#include "master/sim/engine.h"
+
+namespace convoy::sim {
+
+class LedgerChecker : public Watcher {
+ public:
+  explicit LedgerChecker(const Engine& engine) : engine_(engine) {}
+
+  void on_effect(Time now, PeerId peer, const Effect& effect) override;
+  void at_end(Time now) override;
+
+ private:
+  const Engine& engine_;
+  std::map<PeerId, IntervalSet> applied_;
+  std::map<ServerId, IntervalSet> logged_;
+};
+
+}  // namespace convoy::sim

@@ -1,0 +1,373 @@
+#include "master/sim/engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "messages/base/check.h"
+#include "messages/base/sampling.h"
+
+namespace convoy::sim {
+namespace {
+
+constexpr std::uint64_t kFirstServerPeer = 100;
+constexpr std::uint64_t kFirstWorkerPeer = 1000;
+
+std::size_t wire_size(const Message& message) {
+  const auto bytes_of = [](const std::vector<ChunkData>& chunks) {
+    std::size_t bytes = 0;
+    for (const ChunkData& c : chunks) bytes += c.bytes.size();
+    return bytes;
+  };
+  std::size_t bytes = 128;
+  if (const auto* m = std::get_if<Push>(&message)) bytes += bytes_of(m->chunks);
+  if (const auto* m = std::get_if<PullReply>(&message)) bytes += bytes_of(m->chunks);
+  if (const auto* m = std::get_if<SnapshotReply>(&message)) bytes += bytes_of(m->chunks);
+  return bytes;
+}
+
+}  // namespace
+
+struct Engine::Node {
+  PeerId peer;
+  std::string name;
+  std::variant<Master, ParameterServer, Worker> role;
+  std::size_t index = 0;  // of the worker in the scenario
+  Time frozen_until{};
+  std::uint64_t wake_token = 0;
+  // W-slave's executor
+  double samples_per_s = 0;
+  double slow = 1;
+  Time slow_until{};
+  Duration warm_up{};
+  Time busy_until{};
+  Duration returns_after{};  // once it has left
+  // P-slave's executor
+  std::map<ChunkId, ChunkValue> chunks;
+  std::map<ChunkId, ChunkValue> snapshot;
+};
+
+Engine::Engine(const Scenario& scenario) : scenario_(scenario) {
+  MasterOptions options;
+  options.run = RunId(scenario.seed);
+  options.sync = scenario.sync;
+  options.sample_count = scenario.sample_count;
+  options.end_position = scenario.end_position;
+  options.test_count = scenario.test_count;
+  options.evaluate_every = scenario.evaluate_every;
+  options.chunk_bytes.assign(scenario.chunks, sizeof(ChunkValue));
+  options.equal_partition = scenario.equal_partition;
+  options.min_w_slaves = scenario.min_w_slaves;
+  options.min_p_slaves = scenario.servers;
+  options.lease_ahead = scenario.lease_ahead;
+  nodes_[kMasterPeerId] = std::make_unique<Node>(Node{kMasterPeerId, "master", Master(std::move(options))});
+  push(now_, kMasterPeerId, Event(Started{}));
+  for (std::size_t i = 0; i < scenario.servers; ++i) {
+    const PeerId peer(kFirstServerPeer + i);
+    const std::string name = "p" + std::to_string(i);
+    nodes_[peer] =
+        std::make_unique<Node>(Node{peer, name,
+                                    ParameterServer(ParameterServerOptions{peer, name, "sim", name, "sim",
+                                                                           scenario.sync.failure_timeout})});
+    server_peers_.push_back(peer);
+    push(now_, peer, Event(Started{}));
+  }
+  worker_peers_.resize(scenario.workers.size());
+  for (std::size_t i = 0; i < scenario.workers.size(); ++i) {
+    push(now_ + scenario.workers[i].starts, kMasterPeerId, StartNode{i});
+  }
+  for (std::size_t i = 0; i < scenario.faults.size(); ++i) {
+    push(now_ + scenario.faults[i].at, kMasterPeerId, FaultDue{i});
+  }
+}
+
+Engine::~Engine() = default;
+
+const Master& Engine::master() const {
+  return std::get<Master>(nodes_.at(kMasterPeerId)->role);
+}
+
+const ParameterServer* Engine::server(PeerId peer) const {
+  const Node* node = find(peer);
+  return node == nullptr ? nullptr : std::get_if<ParameterServer>(&node->role);
+}
+
+const Worker* Engine::worker(PeerId peer) const {
+  const Node* node = find(peer);
+  return node == nullptr ? nullptr : std::get_if<Worker>(&node->role);
+}
+
+const std::map<ChunkId, ChunkValue>& Engine::chunks(PeerId server) const {
+  return nodes_.at(server)->chunks;
+}
+
+bool Engine::frozen(PeerId peer, Time now) const {
+  const Node* node = find(peer);
+  return node != nullptr && node->frozen_until > now;
+}
+
+double Engine::unit() {
+  return to_unit(random_word(scenario_.seed, 0x656e67u, draws_++));
+}
+
+void Engine::push(Time at, PeerId to, Payload payload) {
+  queue_.push(Item{at, sequence_++, to, std::make_shared<const Payload>(std::move(payload))});
+}
+
+Engine::Node* Engine::find(PeerId peer) {
+  const auto at = nodes_.find(peer);
+  return at == nodes_.end() ? nullptr : at->second.get();
+}
+
+const Engine::Node* Engine::find(PeerId peer) const {
+  const auto at = nodes_.find(peer);
+  return at == nodes_.end() ? nullptr : at->second.get();
+}
+
+std::optional<PeerId> Engine::current_peer(std::size_t worker) const {
+  return worker_peers_[worker];
+}
+
+Outcome Engine::run() {
+  while (!queue_.empty() && !over_) {
+    const Item item = queue_.top();
+    queue_.pop();
+    now_ = item.at;
+    if (now_.since_start > scenario_.deadline) {
+      outcome_.problem = "no end within the deadline: the run does not progress";
+      break;
+    }
+    if (const auto* start = std::get_if<StartNode>(item.payload.get())) {
+      if (!worker_peers_[start->worker]) add_worker(start->worker);
+      continue;
+    }
+    if (const auto* fault = std::get_if<FaultDue>(item.payload.get())) {
+      start_fault(scenario_.faults[fault->index]);
+      continue;
+    }
+    Node* node = find(item.to);
+    if (node == nullptr) continue;  // died meanwhile
+    if (node->frozen_until > now_) {
+      queue_.push(Item{node->frozen_until, sequence_++, item.to, item.payload});
+      continue;
+    }
+    if (const auto* wake = std::get_if<WakeUp>(item.payload.get())) {
+      if (wake->token == node->wake_token) step(*node, Tick{});
+      continue;
+    }
+    step(*node, std::get<Event>(*item.payload));
+  }
+  outcome_.ended = now_;
+  if (outcome_.problem.empty() && !outcome_.finished)
+    outcome_.problem = "nothing left to happen, training not ended";
+  for (Watcher* w : watchers_) {
+    if (outcome_.problem.empty()) w->at_end(now_);
+    if (outcome_.problem.empty()) outcome_.problem = w->violation();
+  }
+  return outcome_;
+}
+
+Engine::Node& Engine::add_worker(std::size_t index) {
+  const WorkerSpec& spec = scenario_.workers[index];
+  const PeerId peer(kFirstWorkerPeer + lives_++);
+  const std::string name = "w" + std::to_string(index);
+  auto node = std::make_unique<Node>(Node{
+      peer, name, Worker(WorkerOptions{peer, name, "sim", "sim", "sim", scenario_.sync.failure_timeout})});
+  node->index = index;
+  node->samples_per_s = spec.samples_per_s;
+  node->warm_up = spec.warm_up;
+  worker_peers_[index] = peer;
+  Node& added = *(nodes_[peer] = std::move(node));
+  step(added, Started{});
+  return added;
+}
+
+void Engine::step(Node& node, const Event& event) {
+  ++outcome_.events;
+  std::uint64_t what = event.index();
+  if (const auto* envelope = std::get_if<Envelope>(&event)) what = 64 + envelope->message.index();
+  outcome_.hash = mix64(outcome_.hash ^ mix64(static_cast<std::uint64_t>(now_.since_start.count()) ^
+                                              mix64(node.peer.value * 256 + what)));
+  Effects effects;
+  std::visit([&](auto& role) { role.step(now_, event, effects); }, node.role);
+  const PeerId peer = node.peer;
+  for (Effect& effect : effects) {
+    for (Watcher* w : watchers_) w->on_effect(now_, peer, effect);
+    Node* alive = find(peer);
+    if (alive == nullptr) break;
+    carry_out(*alive, effect);
+  }
+  for (Watcher* w : watchers_) {
+    w->after_step(now_, peer);
+    if (!w->violation().empty() && outcome_.problem.empty()) {
+      outcome_.problem = w->violation();
+      over_ = true;
+    }
+  }
+}
+
+void Engine::carry_out(Node& node, Effect& effect) {
+  if (auto* e = std::get_if<Send>(&effect)) {
+    transmit(node, e->to, std::move(e->envelope));
+  } else if (const auto* wake = std::get_if<WakeAt>(&effect)) {
+    push(std::max(now_, wake->at), node.peer, WakeUp{++node.wake_token});
+  } else if (std::holds_alternative<WarmUp>(effect)) {
+    push(now_ + node.warm_up, node.peer, Event(WarmedUp{node.samples_per_s}));
+  } else if (const auto* run = std::get_if<Compute>(&effect)) {
+    compute(node, *run);
+  } else if (const auto* slice = std::get_if<EvaluateSlice>(&effect)) {
+    // The picture must be one cut: every chunk knows the same number of positions.
+    std::uint64_t least = ~std::uint64_t{0};
+    std::uint64_t most = 0;
+    for (const ChunkData& c : slice->parameters) {
+      if (c.bytes.empty()) continue;
+      const std::uint64_t count = from_frame(c.bytes)[0];
+      least = std::min(least, count);
+      most = std::max(most, count);
+    }
+    if (least < most) outcome_.problem = "an evaluated picture mixes states";
+    const std::int64_t count = slice->task.last - slice->task.first;
+    push(now_ + from_seconds(static_cast<double>(count) / node.samples_per_s), node.peer,
+         Event(Evaluated{slice->task.snapshot, slice->task.task, count, 0.0, count}));
+  } else if (const auto* init = std::get_if<InitialiseChunks>(&effect)) {
+    for (ChunkId c : init->chunks) node.chunks[c] = {};
+  } else if (const auto* update = std::get_if<Apply>(&effect)) {
+    apply(node, *update);
+  } else if (auto* reply = std::get_if<SendChunks>(&effect)) {
+    send_chunks(node, *reply);
+  } else if (std::holds_alternative<TakeSnapshot>(effect)) {
+    node.snapshot = node.chunks;
+  } else if (const auto* journal = std::get_if<Journal>(&effect)) {
+    push(now_ + 1ms, node.peer, Event(Journaled{journal->record.view}));
+    ++outcome_.view_changes;
+  } else if (const auto* quit = std::get_if<Quit>(&effect)) {
+    if (node.peer == kMasterPeerId) {
+      over_ = true;
+      outcome_.finished = !quit->failed;
+      if (quit->failed) outcome_.problem = "the Master gave up: " + quit->text;
+    } else {
+      if (quit->failed && outcome_.problem.empty()) outcome_.problem = node.name + " failed: " + quit->text;
+      if (node.returns_after > Duration{}) push(now_ + node.returns_after, kMasterPeerId, StartNode{node.index});
+      crash(node.peer);
+    }
+  } else if (const auto* trace = std::get_if<Trace>(&effect)) {
+    if (const auto* v = std::get_if<TraceViolation>(trace); v != nullptr && outcome_.problem.empty()) {
+      outcome_.problem = node.name + ": " + v->text;
+      over_ = true;
+    }
+  }
+}
+
+void Engine::transmit(const Node& from, PeerId to, Envelope envelope) {
+  if (cut_off(from.peer, to)) return;
+  const Network& net = scenario_.network;
+  // While losing a P-slave ends the run, its life signs are spared: five lost in a row are no protocol fault.
+  const bool spared = std::holds_alternative<ParameterServer>(from.role) &&
+                      std::holds_alternative<Heartbeat>(envelope.message);
+  if (net.loss > 0 && !spared && unit() < net.loss) return;
+  const std::size_t size = wire_size(envelope.message);
+  const std::pair link{from.peer, to};
+  Time& free = link_free_[link];
+  free = std::max(free, now_) + from_seconds(static_cast<double>(size) / net.bandwidth);
+  Time arrival = free + net.latency;
+  if (net.jitter > Duration{}) arrival = arrival + from_seconds(-std::log(1 - unit()) * seconds(net.jitter));
+  if (net.reorder > 0 && unit() < net.reorder) {
+    arrival = arrival + from_seconds(unit() * seconds(net.reorder_delay));
+  } else {
+    Time& last = fifo_[link];
+    arrival = last = std::max(last, arrival);
+  }
+  const bool twice = net.duplicate > 0 && unit() < net.duplicate;
+  if (twice) push(arrival + from_seconds(unit() * seconds(net.reorder_delay)), to, Event(envelope));
+  push(arrival, to, Event(std::move(envelope)));
+}
+
+bool Engine::cut_off(PeerId from, PeerId to) const {
+  for (const Partition& p : partitions_) {
+    const auto worker = worker_peers_[p.worker];
+    if (!worker || p.until <= now_) continue;
+    if (p.inbound && from == p.other && to == *worker) return true;
+    if (p.outbound && from == *worker && to == p.other) return true;
+  }
+  return false;
+}
+
+void Engine::start_fault(const Fault& fault) {
+  for (Watcher* w : watchers_) w->on_fault(now_, fault);
+  const auto peer = current_peer(fault.worker);
+  Node* node = peer ? find(*peer) : nullptr;
+  if (node == nullptr) return;
+  switch (fault.kind) {
+    case FaultKind::kCrash:
+      crash(*peer);
+      if (fault.lasts > Duration{}) push(now_ + fault.lasts, kMasterPeerId, StartNode{fault.worker});
+      return;
+    case FaultKind::kFreeze:
+      node->frozen_until = std::max(node->frozen_until, now_ + fault.lasts);
+      return;
+    case FaultKind::kSlow:
+      node->slow = fault.factor;
+      node->slow_until = now_ + fault.lasts;
+      return;
+    case FaultKind::kLeave:
+      node->returns_after = fault.lasts;
+      push(now_, *peer, Event(LeaveRequested{}));
+      return;
+    case FaultKind::kPartition:
+      partitions_.push_back({fault.worker, fault.server ? server_peers_[*fault.server] : kMasterPeerId,
+                             fault.inbound, fault.outbound, now_ + fault.lasts});
+      return;
+  }
+}
+
+void Engine::crash(PeerId peer) {
+  const Node* node = find(peer);
+  if (node == nullptr) return;
+  if (std::holds_alternative<Worker>(node->role)) worker_peers_[node->index].reset();
+  nodes_.erase(peer);
+  // The kernel closes the sockets of a dead process, so the others hear of it.
+  for (const auto& [other, n] : nodes_) push(now_ + scenario_.network.latency, other, Event(PeerLost{peer}));
+}
+
+void Engine::compute(Node& node, const Compute& effect) {
+  const double slow = node.slow_until > now_ ? node.slow : 1;
+  const double noise = 1 + scenario_.jitter * (2 * unit() - 1);
+  const auto samples = static_cast<double>(effect.lease.positions.size());
+  const Duration busy = from_seconds(samples / node.samples_per_s * slow * noise);
+  node.busy_until = std::max(node.busy_until, now_) + busy;
+  Gradients done;
+  done.clock = effect.clock;
+  done.lease = effect.lease.id;
+  done.trained = effect.lease.positions;
+  done.digest = positions_digest(effect.lease.positions, scenario_.sample_count, scenario_.seed);
+  done.loss_sum = samples;
+  done.busy = busy;
+  for (const ChunkData& c : effect.parameters) {
+    done.chunks.push_back({c.chunk, scenario_.executor == Executor::kIntegers
+                                        ? to_frame(value_of(c.chunk, effect.lease.positions))
+                                        : Frame{}});
+  }
+  push(node.busy_until, node.peer, Event(std::move(done)));
+}
+
+void Engine::apply(Node& node, const Apply& effect) {
+  if (scenario_.executor != Executor::kIntegers) return;
+  for (const Contribution& c : effect.contributions) {
+    for (const ChunkData& data : c.chunks) add(node.chunks.at(data.chunk), from_frame(data.bytes));
+  }
+}
+
+void Engine::send_chunks(Node& node, SendChunks& effect) {
+  std::vector<ChunkData> data;
+  for (ChunkId c : effect.chunks) {
+    const auto& from = effect.snapshot ? node.snapshot : node.chunks;
+    data.push_back({c, scenario_.executor == Executor::kIntegers ? to_frame(from.at(c)) : Frame{}});
+  }
+  if (auto* reply = std::get_if<PullReply>(&effect.envelope.message))
+    reply->chunks = std::move(data);
+  else if (auto* picture = std::get_if<SnapshotReply>(&effect.envelope.message))
+    picture->chunks = std::move(data);
+  transmit(node, effect.to, std::move(effect.envelope));
+}
+
+}  // namespace convoy::sim

@@ -1,0 +1,137 @@
+// The simulator's engine: pops (time, sequence, node) from a heap and steps the very roles that run for real,
+// with a simulated network, executor and faults. One thread, no wall clock, reproducible: the same scenario
+// gives the same event hash.
+//
+// A Watcher sees every effect and every step; the invariant checkers are Watchers.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "actors/parameter_server.h"
+#include "actors/worker.h"
+#include "master/master.h"
+#include "master/sim/integer_executor.h"
+#include "master/sim/scenario.h"
+
+namespace convoy::sim {
+
+class Engine;
+
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void on_effect(Time, PeerId, const Effect&) {}
+  virtual void after_step(Time, PeerId) {}
+  virtual void on_fault(Time, const Fault&) {}
+  virtual void at_end(Time) {}
+  // The first thing that was wrong; empty while all is well.
+  const std::string& violation() const { return violation_; }
+
+ protected:
+  void violate(const std::string& text) {
+    if (violation_.empty()) violation_ = text;
+  }
+
+ private:
+  std::string violation_;
+};
+
+struct Outcome {
+  bool finished = false;  // the Master ended the run as trained
+  std::string problem;    // first violation, failure or missed deadline; empty when all is well
+  Time ended;
+  std::uint64_t events = 0;
+  std::uint64_t hash = 0;  // of every event in order
+  std::uint64_t view_changes = 0;
+};
+
+class Engine {
+ public:
+  explicit Engine(const Scenario& scenario);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Watchers must outlive the engine's run.
+  void watch(Watcher& watcher) { watchers_.push_back(&watcher); }
+  Outcome run();
+
+  const Scenario& scenario() const { return scenario_; }
+  const Master& master() const;
+  // Alive P-slaves and W-slaves; nullptr when `peer` is none.
+  const ParameterServer* server(PeerId peer) const;
+  const Worker* worker(PeerId peer) const;
+  const std::vector<PeerId>& servers() const { return server_peers_; }
+  // What the P-slave's chunks amount to now.
+  const std::map<ChunkId, ChunkValue>& chunks(PeerId server) const;
+  bool frozen(PeerId peer, Time now) const;
+
+ private:
+  struct Node;
+  struct StartNode {
+    std::size_t worker;  // index in the scenario
+  };
+  struct FaultDue {
+    std::size_t index;
+  };
+  struct WakeUp {
+    std::uint64_t token;
+  };
+  using Payload = std::variant<Event, StartNode, FaultDue, WakeUp>;
+  struct Item {
+    Time at;
+    std::uint64_t sequence;
+    PeerId to;
+    std::shared_ptr<const Payload> payload;
+    friend bool operator<(const Item& a, const Item& b) {
+      return a.at != b.at ? a.at > b.at : a.sequence > b.sequence;  // earliest on top
+    }
+  };
+
+  void push(Time at, PeerId to, Payload payload);
+  Node* find(PeerId peer);
+  const Node* find(PeerId peer) const;
+  Node& add_worker(std::size_t index);
+  void step(Node& node, const Event& event);
+  void carry_out(Node& node, Effect& effect);
+  void transmit(const Node& from, PeerId to, Envelope envelope);
+  void start_fault(const Fault& fault);
+  void crash(PeerId peer);
+  void compute(Node& node, const Compute& effect);
+  void apply(Node& node, const Apply& effect);
+  void send_chunks(Node& node, SendChunks& effect);
+  bool cut_off(PeerId from, PeerId to) const;
+  double unit();
+  std::optional<PeerId> current_peer(std::size_t worker) const;
+
+  Scenario scenario_;
+  std::vector<Watcher*> watchers_;
+  std::priority_queue<Item> queue_;
+  std::map<PeerId, std::unique_ptr<Node>> nodes_;
+  std::vector<PeerId> server_peers_;
+  std::vector<std::optional<PeerId>> worker_peers_;  // by scenario index, the one alive
+  std::map<std::pair<PeerId, PeerId>, Time> link_free_;
+  std::map<std::pair<PeerId, PeerId>, Time> fifo_;  // last arrival a link: order is kept unless reordered
+  struct Partition {
+    std::size_t worker;
+    PeerId other;
+    bool inbound, outbound;
+    Time until;
+  };
+  std::vector<Partition> partitions_;
+  Time now_{};
+  std::uint64_t sequence_ = 0;
+  std::uint64_t draws_ = 0;
+  std::uint64_t lives_ = 0;
+  Outcome outcome_;
+  bool over_ = false;
+};
+
+}  // namespace convoy::sim

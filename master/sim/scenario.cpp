@@ -1,0 +1,179 @@
+#include "master/sim/scenario.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "messages/base/sampling.h"
+
+namespace convoy::sim {
+namespace {
+
+// A stream of counter-based draws: the same seed gives the same scenario on every machine and library.
+class Draws {
+ public:
+  explicit Draws(std::uint64_t seed) : seed_(seed) {}
+
+  double unit() { return to_unit(random_word(seed_, 0x64726177u, count_++)); }
+  bool chance(double p) { return unit() < p; }
+  double uniform(double low, double high) { return low + (high - low) * unit(); }
+  double log_uniform(double low, double high) { return low * std::exp(unit() * std::log(high / low)); }
+  std::int64_t log_int(std::int64_t low, std::int64_t high) {
+    const double x = log_uniform(static_cast<double>(low), static_cast<double>(high) + 0.999);
+    return std::clamp(static_cast<std::int64_t>(x), low, high);
+  }
+  std::size_t index(std::size_t count) {
+    return std::min(count - 1, static_cast<std::size_t>(unit() * static_cast<double>(count)));
+  }
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t count_ = 0;
+};
+
+const char* name_of(SyncMode mode) {
+  switch (mode) {
+    case SyncMode::kBsp:
+      return "bsp";
+    case SyncMode::kDsp:
+      return "dsp";
+    case SyncMode::kDynamic:
+      return "dynamic";
+    case SyncMode::kAsp:
+      return "asp";
+  }
+  return "?";
+}
+
+const char* name_of(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kCrash:
+      return "crash";
+    case FaultKind::kFreeze:
+      return "freeze";
+    case FaultKind::kSlow:
+      return "slow";
+    case FaultKind::kLeave:
+      return "leave";
+    case FaultKind::kPartition:
+      return "partition";
+  }
+  return "?";
+}
+
+SyncOptions random_sync(Draws& draw, std::size_t workers) {
+  SyncOptions sync;
+  sync.mode = static_cast<SyncMode>(draw.index(4));
+  sync.bound = draw.chance(0.2) ? 0 : draw.log_int(1, 8);
+  if (sync.mode == SyncMode::kBsp) sync.bound = 0;
+  if (sync.mode == SyncMode::kAsp) sync.bound = kNoBound;
+  sync.bound_low = sync.bound;
+  if (sync.mode == SyncMode::kDynamic) sync.bound_low = sync.bound / 2;
+  sync.pull_ahead = sync.bound >= 1 && draw.chance(0.7);
+  sync.batch = draw.log_int(1, 4 * static_cast<std::int64_t>(workers));
+  sync.failure_timeout = from_seconds(draw.log_uniform(0.5, 5));
+  return sync;
+}
+
+Fault random_fault(Draws& draw, const Scenario& s, double span_s) {
+  Fault f;
+  f.kind = static_cast<FaultKind>(draw.index(5));
+  f.worker = draw.index(s.workers.size());
+  f.at = from_seconds(draw.uniform(0, span_s));
+  const double timeout = seconds(s.sync.failure_timeout);
+  f.lasts = from_seconds(draw.log_uniform(timeout / 20, timeout * 4));
+  if ((f.kind == FaultKind::kCrash || f.kind == FaultKind::kLeave) && draw.chance(0.3)) f.lasts = {};
+  if (f.kind == FaultKind::kSlow) f.factor = draw.log_uniform(2, 16);
+  if (f.kind == FaultKind::kPartition) {
+    if (draw.chance(0.5)) f.server = draw.index(s.servers);
+    f.inbound = draw.chance(0.6);
+    f.outbound = !f.inbound || draw.chance(0.5);
+  }
+  return f;
+}
+
+}  // namespace
+
+Duration Scenario::last_fault_end() const {
+  Duration end{};
+  for (const Fault& f : faults) end = std::max(end, f.at + f.lasts);
+  for (const WorkerSpec& w : workers) end = std::max(end, w.starts + w.warm_up);
+  return end;
+}
+
+Scenario random_scenario(std::uint64_t seed, const Limits& limits) {
+  Draws draw(seed);
+  Scenario s;
+  s.seed = seed;
+  const auto workers = static_cast<std::size_t>(draw.log_int(1, static_cast<std::int64_t>(limits.workers)));
+  s.servers = static_cast<std::size_t>(draw.log_int(1, static_cast<std::int64_t>(limits.servers)));
+  s.sync = random_sync(draw, workers);
+  s.sample_count = draw.log_int(1, 400);
+  s.end_position = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(static_cast<double>(s.sample_count) * draw.uniform(0.3, 3)));
+  s.test_count = draw.chance(0.7) ? draw.log_int(1, 100) : 0;
+  s.evaluate_every = draw.chance(0.5) ? s.sample_count : 0;
+  s.chunks = static_cast<std::size_t>(draw.log_int(1, 12));
+  s.equal_partition = draw.chance(0.5);
+  s.lease_ahead = from_seconds(draw.log_uniform(0.05, 10));
+  s.jitter = draw.chance(0.7) ? draw.uniform(0, 0.5) : 0;
+
+  // Speeds such that a clock takes long compared to the network, or not.
+  const double clock_s = draw.log_uniform(0.0005, 0.2);
+  const double mean_speed = static_cast<double>(s.sync.batch) / static_cast<double>(workers) / clock_s;
+  const double span_s = static_cast<double>(s.end_position) / static_cast<double>(s.sync.batch) * clock_s;
+  for (std::size_t i = 0; i < workers; ++i) {
+    WorkerSpec w;
+    w.samples_per_s = mean_speed * draw.log_uniform(0.25, 4);
+    if (i > 0 && draw.chance(0.3)) w.starts = from_seconds(draw.uniform(0, span_s));
+    w.warm_up = from_seconds(draw.log_uniform(0.001, 0.5));
+    s.workers.push_back(w);
+  }
+  s.min_w_slaves = draw.chance(0.5) ? 1 : std::max<std::size_t>(1, workers / 2);
+
+  s.network.latency = from_seconds(draw.log_uniform(20e-6, 5e-3));
+  s.network.jitter = draw.chance(0.5) ? from_seconds(draw.log_uniform(10e-6, 5e-3)) : Duration{};
+  if (draw.chance(0.4)) s.network.loss = draw.log_uniform(0.001, 0.1);
+  if (draw.chance(0.4)) s.network.duplicate = draw.log_uniform(0.001, 0.2);
+  if (draw.chance(0.4)) s.network.reorder = draw.log_uniform(0.001, 0.2);
+
+  const std::size_t faults = draw.chance(0.25) ? 0 : static_cast<std::size_t>(draw.log_int(1, 8));
+  for (std::size_t i = 0; i < faults; ++i) s.faults.push_back(random_fault(draw, s, span_s * 1.5));
+  // Somebody comes back: a run whose last W-slave is gone for good ends nowhere.
+  bool survivor = false;
+  for (std::size_t i = 0; i < workers; ++i) {
+    const bool gone = std::any_of(s.faults.begin(), s.faults.end(), [&](const Fault& f) {
+      return f.worker == i && (f.kind == FaultKind::kCrash || f.kind == FaultKind::kLeave) &&
+             f.lasts == Duration{};
+    });
+    survivor = survivor || !gone;
+  }
+  if (!survivor) {
+    for (Fault& f : s.faults) {
+      if (f.worker == 0 && f.lasts == Duration{}) f.lasts = s.sync.failure_timeout;
+    }
+  }
+  s.min_w_slaves = 1;
+  s.deadline = s.last_fault_end() + from_seconds(600 + 200 * span_s);
+  return s;
+}
+
+std::string describe(const Scenario& s) {
+  std::ostringstream out;
+  out << "seed " << s.seed << ": " << name_of(s.sync.mode) << " bound ";
+  if (s.sync.bound == kNoBound)
+    out << "none";
+  else
+    out << s.sync.bound;
+  out << (s.sync.pull_ahead ? " pull-ahead" : "") << ", " << s.workers.size() << " W-slaves, " << s.servers
+      << " P-slaves, " << s.sample_count << " samples to position " << s.end_position << ", batch "
+      << s.sync.batch << ", loss " << s.network.loss << " duplicate " << s.network.duplicate << " reorder "
+      << s.network.reorder << ", time-out " << seconds(s.sync.failure_timeout) << " s";
+  for (const Fault& f : s.faults) {
+    out << "; " << name_of(f.kind) << " w" << f.worker << " at " << seconds(f.at) << " for "
+        << seconds(f.lasts);
+  }
+  return out.str();
+}
+
+}  // namespace convoy::sim
