@@ -197,7 +197,7 @@ class CpuPlan final : public Plan {
   Scalar scalar() const override { return Scalar::kF32; }
   std::int64_t memory_bytes() const override { return context_.memory_bytes; }
 
-  Event load_parameters(std::int64_t offset, ConstBytes values) override {
+  StreamEvent load_parameters(std::int64_t offset, ConstBytes values) override {
     const std::span<const float> from = elements<float>(values);
     const std::int64_t end = offset + static_cast<std::int64_t>(from.size());
     CONVOY_CHECK(offset >= 0 && end <= graph_.parameter_count(), offset, " ", end);
@@ -218,7 +218,7 @@ class CpuPlan final : public Plan {
     filled_ = step_.samples;
   }
 
-  Event forward(int layer) override {
+  StreamEvent forward(int layer) override {
     order_.forward(layer);
     omp_set_num_threads(settings_.threads);
     if (layer == graph_.layer_count() - 1) {
@@ -233,7 +233,7 @@ class CpuPlan final : public Plan {
     return {};
   }
 
-  Event backward(int layer, Bytes gradients) override {
+  StreamEvent backward(int layer, Bytes gradients) override {
     order_.backward(layer);
     omp_set_num_threads(settings_.threads);
     const std::span<float> flat = elements<float>(gradients);

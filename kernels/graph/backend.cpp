@@ -8,7 +8,7 @@ void Plan::forward_all() {
 
 void Plan::backward_all(Bytes gradients, const GradientSink& sink) {
   for (int i = options().layers.end - 1; i >= options().layers.begin; --i) {
-    const Event event = backward(i, gradients);
+    const StreamEvent event = backward(i, gradients);
     const ParameterRange range = graph().layer_parameters(i);
     if (sink && range.count > 0) sink(i, range, event);
   }

@@ -5,11 +5,11 @@
 //   (*plan)->load_parameters(0, to_bytes(parameters));                // or chunk by chunk, as they arrive
 //   (*plan)->begin({images, labels});
 //   (*plan)->forward_all();
-//   (*plan)->backward_all(to_bytes(gradients), [&](int layer, ParameterRange range, const Event& event) { ...
+//   (*plan)->backward_all(to_bytes(gradients), [&](int layer, ParameterRange range, const StreamEvent& event) { ...
 //   }); StepResult result = (*plan)->result();
 //
 // A Backend is one in-order stream of one device. Calls of its plans enqueue work on it; what a call returns
-// is an Event that is ready when the work is done. On the CPU work is done before the call returns and every
+// is an StreamEvent that is ready when the work is done. On the CPU work is done before the call returns and every
 // event is ready. Memory handed in (samples, parameters, gradient buffer) belongs to the caller and must stay
 // untouched until then.
 //
@@ -34,7 +34,7 @@
 namespace convoy {
 
 // A moment on a stream. Copies mean the same moment. The default one is ready.
-class Event {
+class StreamEvent {
  public:
   class State {
    public:
@@ -43,8 +43,8 @@ class Event {
     virtual void wait() = 0;
   };
 
-  Event() = default;
-  explicit Event(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  StreamEvent() = default;
+  explicit StreamEvent(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
   bool ready() const { return !state_ || state_->ready(); }
   void wait() const {
@@ -76,7 +76,7 @@ struct StepResult {
 
 // Called in backward order, once for each layer that has parameters: when `event` is ready, `range` (of flat)
 // of the gradient buffer holds the layer's gradient.
-using GradientSink = std::function<void(int layer, ParameterRange range, const Event& event)>;
+using GradientSink = std::function<void(int layer, ParameterRange range, const StreamEvent& event)>;
 
 // One graph compiled for one batch size: every descriptor built, all memory laid out. Nothing below
 // allocates.
@@ -101,16 +101,16 @@ class Plan {
   // Copies `values` to the run of flat that starts at `offset`. Layers that have seen forward() of the
   // current step keep computing with what they had: load before or after a step, not between a layer's
   // forward and its backward.
-  virtual Event load_parameters(std::int64_t offset, ConstBytes values) = 0;
+  virtual StreamEvent load_parameters(std::int64_t offset, ConstBytes values) = 0;
 
   // Starts a step. REQUIRES: 1 <= labels.size() <= batch, images.size() == labels.size() *
   // input_shape().size().
   virtual void begin(const Batch& batch) = 0;
-  virtual Event forward(int layer) = 0;
+  virtual StreamEvent forward(int layer) = 0;
   // Writes (does not add) the layer's gradient into its range of `gradients`, a buffer of the whole of flat.
   // Leaves the rest of the buffer alone. REQUIRES: options().training, all layers forward, later layers
   // backward.
-  virtual Event backward(int layer, Bytes gradients) = 0;
+  virtual StreamEvent backward(int layer, Bytes gradients) = 0;
   // Of the step that begin() started; waits for its forward pass.
   virtual StepResult result() = 0;
 

@@ -44,7 +44,7 @@ class ReferencePlan final : public Plan {
     return static_cast<std::int64_t>(count * sizeof(T) + indices * sizeof(std::int32_t));
   }
 
-  Event load_parameters(std::int64_t offset, ConstBytes values) override {
+  StreamEvent load_parameters(std::int64_t offset, ConstBytes values) override {
     const std::span<const T> from = elements<T>(values);
     CONVOY_CHECK(offset >= 0 && offset + static_cast<std::int64_t>(from.size()) <= graph_.parameter_count(),
                  offset, " + ", from.size());
@@ -58,13 +58,13 @@ class ReferencePlan final : public Plan {
     std::copy(batch.images.begin(), batch.images.end(), input_.begin());
   }
 
-  Event forward(int layer) override {
+  StreamEvent forward(int layer) override {
     order_.forward(layer);
     std::visit([&](const auto& op) { forward_op(layer, op); }, graph_.layers()[layer].op);
     return {};
   }
 
-  Event backward(int layer, Bytes gradients) override {
+  StreamEvent backward(int layer, Bytes gradients) override {
     order_.backward(layer);
     const std::span<T> all = elements<T>(gradients);
     CONVOY_CHECK(static_cast<std::int64_t>(all.size()) == graph_.parameter_count(), all.size());

@@ -127,7 +127,7 @@ void check_sink(Backend& backend, double tolerance) {
   plan->forward_all();
   std::vector<int> layers;
   std::int64_t low = graph.parameter_count();
-  plan->backward_all(to_bytes(gradient), [&](int layer, ParameterRange range, const Event& event) {
+  plan->backward_all(to_bytes(gradient), [&](int layer, ParameterRange range, const StreamEvent& event) {
     event.wait();
     BOOST_TEST(event.ready());
     layers.push_back(layer);
