@@ -79,8 +79,8 @@ class ParameterServer {
     bool in_view = false;  // of record_; else a leaver, remembered until the view is active
     Clock committed;       // received
     Clock applied;         // bsp: closed
-    Clock granted_end;   // first clock never granted, in any view
-    Clock answered_end;  // first clock not answered in this view; a pull below the last one is late
+    Clock granted_end;     // first clock never granted, in any view
+    Clock answered_end;    // first clock not answered in this view; a pull below the last one is late
     std::map<Clock, Held> held;
     std::map<Clock, Granted> granted;
     std::optional<Pull> parked;
@@ -88,6 +88,7 @@ class ParameterServer {
     std::int64_t own_applied = 0;
   };
 
+  void on(Time, const Saved&, Effects&) {}
   void on(Time now, const Started&, Effects& out);
   void on(Time now, const Tick&, Effects& out);
   void on(Time, const PeerLost&, Effects&) {}

@@ -31,6 +31,8 @@ struct Describe {
   }
   void operator()(const TakeSnapshot& e) const { out << "take " << e.snapshot; }
   void operator()(const Journal& e) const { out << "journal " << e.record.view; }
+  void operator()(const SaveModel& e) const { out << "save model of clock " << e.clock; }
+  void operator()(const Prefetch& e) const { out << "prefetch " << e.lease.id << " " << e.lease.positions; }
   void operator()(const Quit& e) const { out << (e.failed ? "quit, failed: " : "quit: ") << e.text; }
   void operator()(const Trace& e) const { std::visit(*this, e); }
 

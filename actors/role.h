@@ -70,8 +70,11 @@ struct Journaled {
   View view;
 };
 
+// Master: the trained model is on disk.
+struct Saved {};
+
 using Event = std::variant<Started, Tick, PeerLost, PeerBack, LeaveRequested, Envelope, WarmedUp, Gradients,
-                           Evaluated, Journaled>;
+                           Evaluated, Journaled, Saved>;
 
 // ---- Effects
 // -----------------------------------------------------------------------------------------------------
@@ -93,6 +96,11 @@ struct WakeAt {
 // W-slave: prepare for the run (load data, compile, measure); answered by WarmedUp.
 struct WarmUp {
   std::string run_text;
+};
+
+// W-slave: these positions will be computed next; have them ready.
+struct Prefetch {
+  Lease lease;
 };
 
 // W-slave: forward and backward over the lease's positions with these parameters; answered by Gradients.
@@ -158,6 +166,14 @@ struct Journal {
   IntervalSet ledger;
 };
 
+// Master: write the trained model, every chunk of it, then answer Saved.
+struct SaveModel {
+  SnapshotId snapshot;
+  Clock clock;
+  Encoding encoding = Encoding::kF32;
+  std::vector<ChunkData> chunks;  // ascending
+};
+
 // This role is at its end; the node closes it. `failed` makes the exit status 1.
 struct Quit {
   bool failed = false;
@@ -220,8 +236,9 @@ struct TraceTrained {
 using Trace = std::variant<TraceGrant, TraceApply, TraceCut, TraceActive, TraceNote, TraceViolation,
                            TraceJoined, TraceLost, TraceLog, TraceEvaluation, TraceTrained>;
 
-using Effect = std::variant<Send, Connect, WakeAt, WarmUp, Compute, Abandon, EvaluateSlice, Prepared,
-                            InitialiseChunks, Apply, SendChunks, TakeSnapshot, Journal, Quit, Trace>;
+using Effect =
+    std::variant<Send, Connect, WakeAt, WarmUp, Compute, Abandon, EvaluateSlice, Prepared, InitialiseChunks,
+                 Apply, SendChunks, TakeSnapshot, Journal, SaveModel, Quit, Trace, Prefetch>;
 using Effects = std::vector<Effect>;
 
 // One line each, for transcripts.

@@ -377,6 +377,7 @@ bool Worker::start_pull(Time now, Effects& out) {
   flight.lease = *lease;
   flight.answered.assign(record_.shards.size(), false);
   flight.repeat.start(now, timing_.retry);
+  out.push_back(Prefetch{flight.lease});
   flights_.push_back(std::move(flight));
   send_pulls(flights_.back(), out);
   return true;

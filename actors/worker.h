@@ -69,6 +69,7 @@ class Worker {
     Backoff repeat;
   };
 
+  void on(Time, const Saved&, Effects&) {}
   void on(Time now, const Started&, Effects& out);
   void on(Time now, const Tick&, Effects& out);
   void on(Time now, const PeerLost& event, Effects& out);

@@ -63,6 +63,10 @@ void Master::on(Time now, const Tick&, Effects& out) {
     attempt_->repeat.again(now);
     repeat_attempt(now, out);
   }
+  if (model_ && model_->repeat.due(now)) {
+    model_->repeat.again(now);
+    fetch_model(now, out);
+  }
   if (evaluation_ && evaluation_repeat_.due(now)) {
     evaluation_repeat_.again(now);
     for (Send& s : evaluation_->repeat(kMasterPeerId, base_.view)) out.push_back(std::move(s));
@@ -119,6 +123,7 @@ void Master::on(Time now, const Envelope& envelope, Effects& out) {
     }
     return;
   }
+  if (const auto* m = std::get_if<SnapshotReply>(&message)) return on_snapshot_reply(*m, out);
   if (std::holds_alternative<Refuse>(message)) return;
   refuse(envelope, RefuseReason::kBadMessage, std::string("a Master takes no ") + name_of(message), out);
 }
@@ -350,6 +355,7 @@ void Master::schedule(Effects& out) {
   if (stage_ != Stage::kStopping) next = std::min(next, detector_.next_deadline());
   if (attempt_) next = std::min(next, attempt_->repeat.at());
   if (evaluation_) next = std::min(next, evaluation_repeat_.at());
+  if (model_) next = std::min(next, model_->repeat.at());
   if (next == wake_at_ || next == Time::never()) return;
   wake_at_ = next;
   out.push_back(WakeAt{next});

@@ -126,6 +126,7 @@ class Master {
   void on(Time, const Gradients&, Effects&) {}
   void on(Time, const Evaluated&, Effects&) {}
   void on(Time now, const Journaled& event, Effects& out);
+  void on(Time now, const Saved& event, Effects& out);
   void on(Time now, const Envelope& envelope, Effects& out);
 
   void on_hello(Time now, const Envelope& envelope, const Hello& message, Effects& out);
@@ -154,6 +155,8 @@ class Master {
   void repeat_attempt(Time now, Effects& out);
   bool evaluation_due() const;
   void maybe_finish(Time now, Effects& out);
+  void fetch_model(Time now, Effects& out);
+  void on_snapshot_reply(const SnapshotReply& message, Effects& out);
   void stop(Time now, bool failed, const std::string& text, Effects& out);
   void continue_stop(Time now, Effects& out);
   std::vector<ServerRecord> base_servers() const { return base_.servers; }
@@ -189,6 +192,17 @@ class Master {
   std::optional<Evaluation> evaluation_;
   Backoff evaluation_repeat_;
   bool final_evaluated_ = false;
+
+  // The trained model on its way to disk.
+  struct Model {
+    SnapshotId snapshot;
+    std::vector<bool> answered;  // by shard
+    Encoding encoding = Encoding::kF32;
+    std::map<ChunkId, ChunkData> chunks;
+    bool saved = false;
+    Backoff repeat;
+  };
+  std::optional<Model> model_;
 
   bool stop_failed_ = false;
   std::string stop_text_;

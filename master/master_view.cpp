@@ -172,7 +172,7 @@ void Master::cut(Time now, Effects& out) {
   attempt.cut = Cut{record, base_.view, {}, ledger, {}};
   for (const auto& [key, clock] : committed) attempt.cut.members.push_back({key, clock});
   const bool full = ledger.size() == options_.end_position;
-  if (options_.test_count > 0 && (full || evaluation_due())) {
+  if (full || evaluation_due()) {
     attempt.cut.snapshot = SnapshotId(++snapshots_);
     // The new picture replaces the old one at the P-slaves: an evaluation that still runs has lost its
     // subject.
@@ -242,7 +242,7 @@ void Master::activate(Time now, Effects& out) {
     if (node_of(m.key) == nullptr) want_change("a member was lost during the view change");
   }
 
-  if (attempt.cut.snapshot) {
+  if (attempt.cut.snapshot && options_.test_count > 0) {
     while (options_.evaluate_every > 0 && evaluate_at_ <= ledger_.size())
       evaluate_at_ += options_.evaluate_every;
     evaluation_.emplace(*attempt.cut.snapshot, base_, ledger_.size(), trained(), options_.test_count,
@@ -252,6 +252,11 @@ void Master::activate(Time now, Effects& out) {
   if (trained()) {
     stage_ = Stage::kClosing;
     out.push_back(Trace{TraceTrained{ledger_}});
+    model_.emplace();
+    model_->snapshot = *attempt.cut.snapshot;
+    model_->answered.assign(base_.shards.size(), false);
+    model_->repeat.start(now, timing_.retry);
+    fetch_model(now, out);
   }
 }
 
@@ -266,8 +271,35 @@ void Master::send_go(PeerId peer, Effects& out) {
 // ---- The end
 // -----------------------------------------------------------------------------------------------------
 
+void Master::fetch_model(Time, Effects& out) {
+  for (std::uint32_t s = 0; s < base_.shards.size(); ++s) {
+    if (!model_->answered[s])
+      send(base_.owner_of(ShardId(s)).peer, SnapshotPull{model_->snapshot, ShardId(s)}, out);
+  }
+}
+
+void Master::on_snapshot_reply(const SnapshotReply& message, Effects& out) {
+  if (!model_ || message.snapshot != model_->snapshot || message.shard.value >= model_->answered.size() ||
+      model_->answered[message.shard.value]) {
+    return;
+  }
+  model_->answered[message.shard.value] = true;
+  model_->encoding = message.encoding;
+  for (const ChunkData& c : message.chunks) model_->chunks[c.chunk] = c;
+  if (std::find(model_->answered.begin(), model_->answered.end(), false) != model_->answered.end()) return;
+  model_->repeat.stop();
+  SaveModel save{model_->snapshot, base_.floor, model_->encoding, {}};
+  for (auto& [id, chunk] : model_->chunks) save.chunks.push_back(std::move(chunk));
+  model_->chunks.clear();
+  out.push_back(std::move(save));
+}
+
+void Master::on(Time, const Saved&, Effects&) {
+  if (model_) model_->saved = true;
+}
+
 void Master::maybe_finish(Time now, Effects& out) {
-  if (stage_ != Stage::kClosing) return;
+  if (stage_ != Stage::kClosing || !model_->saved) return;
   if (options_.test_count > 0 && !final_evaluated_) return;
   for (const auto& [server, end] : log_end_) {
     const auto next = log_next_.find(server);

@@ -240,6 +240,8 @@ void Engine::carry_out(Node& node, Effect& effect) {
   } else if (const auto* journal = std::get_if<Journal>(&effect)) {
     push(now_ + 1ms, node.peer, Event(Journaled{journal->record.view}));
     ++outcome_.view_changes;
+  } else if (std::holds_alternative<SaveModel>(effect)) {
+    push(now_ + 1ms, node.peer, Event(Saved{}));
   } else if (const auto* quit = std::get_if<Quit>(&effect)) {
     if (node.peer == kMasterPeerId) {
       over_ = true;
