@@ -30,6 +30,16 @@ std::vector<Candidate> candidates_for(const Graph& graph, int layer) {
   const LayerOp& op = graph.layers()[layer].op;
   if (const auto* conv = std::get_if<Conv2d>(&op)) {
     std::vector<Candidate> all;
+    // The loss is last, so there is always a next layer.
+    const auto* pool = std::get_if<MaxPool2d>(&graph.layers()[layer + 1].op);
+    if (pool && can_pool_conv(*conv, *pool)) {
+      const Shape pooled = graph.layer_output(layer + 1);
+      const bool plain = std::holds_alternative<Flatten>(graph.layers()[layer + 2].op);
+      all.push_back({[=](Context& c, const Activation& in) {
+                       return make_pooled_conv(c, *conv, *pool, in, pooled, plain);
+                     },
+                     2});
+    }
     for (ConvLayout layout : {ConvLayout::kAny, ConvLayout::kPlain, ConvLayout::kChannelsLast}) {
       all.push_back({[=](Context& c, const Activation& in) { return make_conv(c, *conv, in, out, layout); }});
     }

@@ -1,0 +1,481 @@
+// A convolution and the max pooling behind it as one node, in AVX2.
+//
+// Forward: a tile holds the convolution at the taps of one pooling window for a few vectors of output
+// channels, so the maximum is taken in registers and the convolution's own output never exists. Backward:
+// only the tap that won has a gradient, a quarter of the positions for windows of 2 x 2. Both gradients are
+// sums over those positions of rows of kernel_width x in_channels numbers that lie next to each other when
+// channels are innermost (nhwc).
+//
+// For stride 1 without padding, and windows that do not overlap. Each sum is added up in one order for any
+// number of threads: forward and data gradient share out samples, the weight gradient shares out output
+// channels.
+#include <immintrin.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "kernels/cpu/node.h"
+
+namespace convoy::cpu {
+namespace {
+
+constexpr int kVector = 8;  // floats
+// Accumulators that leave room for an operand or two among the 16 vector registers.
+constexpr int kMostAccumulators = 13;
+
+struct Geometry {
+  int in_channels, out_channels;
+  int height, width;  // of the input
+  int kernel_height, kernel_width;
+  int pool;
+  int cells_high, cells_wide;  // of the output
+
+  int row() const { return kernel_width * in_channels; }  // adjacent numbers under one row of the kernel
+  int row_vectors() const { return (row() + kVector - 1) / kVector; }
+  int out_vectors() const { return (out_channels + kVector - 1) / kVector; }
+  int padded_row() const { return row_vectors() * kVector; }
+  int padded_out() const { return out_vectors() * kVector; }
+  int taps() const { return pool * pool; }
+  int cells() const { return cells_high * cells_wide; }
+  std::int64_t input_row() const { return std::int64_t{width} * in_channels; }
+  std::int64_t input_size() const { return height * input_row(); }
+  // Where the kernel lies for a tap of a cell, from the sample's first number.
+  std::int32_t offset(int cell, int tap) const {
+    const int y = cell / cells_wide * pool + tap / pool, x = cell % cells_wide * pool + tap % pool;
+    return (y * width + x) * in_channels;
+  }
+};
+
+// A position that won, for one output channel: its gradient and where it lies (or which channel it is of).
+struct Entry {
+  float gradient;
+  std::int32_t where;
+};
+
+// --- forward
+// ----------------------------------------------------------------------------------------------------------
+
+// The convolution at P taps for V vectors of channels. `weights`: V vectors for each number under the kernel.
+template <int P, int V>
+inline void convolve(const Geometry& g, const float* x, const std::int32_t* offsets, const float* weights,
+                     __m256 (&sums)[P][V]) {
+  const float* at[P];
+  for (int p = 0; p < P; ++p) at[p] = x + offsets[p];
+  for (int p = 0; p < P; ++p) {
+    for (int v = 0; v < V; ++v) sums[p][v] = _mm256_setzero_ps();
+  }
+  const int row = g.row();
+  for (int kh = 0; kh < g.kernel_height; ++kh) {
+    for (int k = 0; k < row; ++k) {
+      __m256 w[V];
+      for (int v = 0; v < V; ++v) w[v] = _mm256_load_ps(weights + v * kVector);
+      weights += V * kVector;
+      for (int p = 0; p < P; ++p) {
+        const __m256 value = _mm256_broadcast_ss(at[p] + k);
+        for (int v = 0; v < V; ++v) sums[p][v] = _mm256_fmadd_ps(value, w[v], sums[p][v]);
+      }
+    }
+    for (int p = 0; p < P; ++p) at[p] += g.input_row();
+  }
+}
+
+template <int P, int V>
+inline void keep_largest(const __m256 (&sums)[P][V], int first_tap, __m256 (&best)[V], __m256 (&winner)[V]) {
+  for (int p = 0; p < P; ++p) {
+    const __m256 tap = _mm256_castsi256_ps(_mm256_set1_epi32(first_tap + p));
+    for (int v = 0; v < V; ++v) {
+      // Not less or equal: a NaN wins, so that a diverged run shows.
+      const __m256 larger = _mm256_cmp_ps(sums[p][v], best[v], _CMP_NLE_UQ);
+      best[v] = _mm256_blendv_ps(best[v], sums[p][v], larger);
+      winner[v] = _mm256_blendv_ps(winner[v], tap, larger);
+    }
+  }
+}
+
+// All cells of one sample for V vectors of channels: maxima (without bias) and winning taps, `out` and `taps`
+// having padded_out() entries a cell.
+template <int V>
+void forward_block(const Geometry& g, const float* x, const float* weights, const float* bias, float* out,
+                   std::uint8_t* taps) {
+  std::array<std::int32_t, 256> offsets;
+  for (int cell = 0; cell < g.cells(); ++cell, out += g.padded_out(), taps += g.padded_out()) {
+    for (int t = 0; t < g.taps(); ++t) offsets[t] = g.offset(cell, t);
+    __m256 best[V], winner[V];
+    for (int v = 0; v < V; ++v) {
+      best[v] = _mm256_set1_ps(-std::numeric_limits<float>::infinity());
+      winner[v] = _mm256_setzero_ps();
+    }
+    int tap = 0;
+    for (; tap + 4 <= g.taps(); tap += 4) {
+      __m256 sums[4][V];
+      convolve<4, V>(g, x, offsets.data() + tap, weights, sums);
+      keep_largest<4, V>(sums, tap, best, winner);
+    }
+    for (; tap < g.taps(); ++tap) {
+      __m256 sums[1][V];
+      convolve<1, V>(g, x, offsets.data() + tap, weights, sums);
+      keep_largest<1, V>(sums, tap, best, winner);
+    }
+    for (int v = 0; v < V; ++v) {
+      _mm256_storeu_ps(out + v * kVector, _mm256_add_ps(best[v], _mm256_loadu_ps(bias + v * kVector)));
+      const __m256i wide = _mm256_castps_si256(winner[v]);
+      const __m128i half = _mm_packus_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(taps + v * kVector), _mm_packus_epi16(half, half));
+    }
+  }
+}
+
+// --- backward
+// ---------------------------------------------------------------------------------------------------------
+
+// sums[r][v] += gradient * x[where + r rows + v vectors] for all entries.
+template <int Rows, int Vectors>
+void add_rows_at(const float* x, std::int64_t x_row, const Entry* entries, int count, float* sums,
+                 int sums_row) {
+  __m256 s[Rows][Vectors];
+  for (int r = 0; r < Rows; ++r) {
+    for (int v = 0; v < Vectors; ++v) s[r][v] = _mm256_loadu_ps(sums + r * sums_row + v * kVector);
+  }
+  for (const Entry* e = entries; e != entries + count; ++e) {
+    const __m256 gradient = _mm256_broadcast_ss(&e->gradient);
+    const float* from = x + e->where;
+    for (int r = 0; r < Rows; ++r) {
+      for (int v = 0; v < Vectors; ++v) {
+        s[r][v] = _mm256_fmadd_ps(gradient, _mm256_loadu_ps(from + r * x_row + v * kVector), s[r][v]);
+      }
+    }
+  }
+  for (int r = 0; r < Rows; ++r) {
+    for (int v = 0; v < Vectors; ++v) _mm256_storeu_ps(sums + r * sums_row + v * kVector, s[r][v]);
+  }
+}
+
+using AddRows = void (*)(const float*, std::int64_t, const Entry*, int, float*, int);
+template <int... I>
+constexpr std::array<AddRows, sizeof...(I)> one_row(std::integer_sequence<int, I...>) {
+  return {add_rows_at<1, I + 1>...};
+}
+template <int... I>
+constexpr std::array<AddRows, sizeof...(I)> one_vector(std::integer_sequence<int, I...>) {
+  return {add_rows_at<I + 1, 1>...};
+}
+constexpr auto kOneRow = one_row(std::make_integer_sequence<int, kMostAccumulators>{});
+constexpr auto kOneVector = one_vector(std::make_integer_sequence<int, kMostAccumulators>{});
+
+// to[v vectors] += sum over entries of gradient * weights[where + v vectors].
+template <int Vectors>
+void add_weighted(const float* weights, const Entry* entries, int count, float* to) {
+  __m256 s[Vectors];
+  for (int v = 0; v < Vectors; ++v) s[v] = _mm256_loadu_ps(to + v * kVector);
+  for (const Entry* e = entries; e != entries + count; ++e) {
+    const __m256 gradient = _mm256_broadcast_ss(&e->gradient);
+    for (int v = 0; v < Vectors; ++v) {
+      s[v] = _mm256_fmadd_ps(gradient, _mm256_load_ps(weights + e->where + v * kVector), s[v]);
+    }
+  }
+  for (int v = 0; v < Vectors; ++v) _mm256_storeu_ps(to + v * kVector, s[v]);
+}
+
+using AddWeighted = void (*)(const float*, const Entry*, int, float*);
+template <int... I>
+constexpr std::array<AddWeighted, sizeof...(I)> weighted(std::integer_sequence<int, I...>) {
+  return {add_weighted<I + 1>...};
+}
+constexpr auto kAddWeighted = weighted(std::make_integer_sequence<int, kMostAccumulators>{});
+
+// --- node
+// -------------------------------------------------------------------------------------------------------------
+
+Geometry geometry_of(const Conv2d& op, int pool, Shape in, Shape out) {
+  return {in.channels, op.out_channels, in.height, in.width, op.kernel_height, op.kernel_width,
+          pool,        out.height,      out.width};
+}
+
+// With one channel nchw and nhwc are the same bytes.
+Desc channels_last(const Activation& input, int batch) {
+  if (input.shape.channels == 1 && input.desc == image_desc(batch, input.shape, Tag::nchw)) return input.desc;
+  return image_desc(batch, input.shape, Tag::nhwc);
+}
+
+class PooledConv final : public Node {
+ public:
+  PooledConv(Context& context, const Conv2d& op, int pool, const Activation& input, Shape out,
+             bool plain_output)
+      : context_(context),
+        input_(context, input, channels_last(input, context.batch)),
+        out_(out),
+        plain_output_(plain_output),
+        has_bias_(op.bias),
+        g_(geometry_of(op, pool, input.shape, out)) {
+    // Three vectors of channels beside four taps fill the registers; a rest of one is better spread over two
+    // blocks.
+    for (int v = 0; v < g_.out_vectors();) {
+      const int left = g_.out_vectors() - v;
+      const int size = left == 4 ? 2 : std::min(left, 3);
+      blocks_.push_back({v, size});
+      v += size;
+    }
+    const std::int64_t kernel = std::int64_t{g_.kernel_height} * g_.row();
+    forward_weights_ = context.allocate(kernel * g_.padded_out());
+    bias_ = context.allocate(g_.padded_out());
+    taps_.resize(std::int64_t{context.batch} * g_.cells() * g_.padded_out());
+    workers_.resize(context.threads);
+    for (Worker& worker : workers_)
+      worker.maxima = context.allocate(std::int64_t{g_.cells()} * g_.padded_out());
+    context.memory_bytes += static_cast<std::int64_t>(taps_.size());
+    if (!context.training) return;
+    weight_gradient_ = context.allocate(std::int64_t{g_.out_channels} * g_.kernel_height * g_.padded_row());
+    for (Worker& worker : workers_) worker.entries.resize(std::int64_t{g_.out_channels} * g_.cells());
+    if (!input.gradient) return;
+    backward_weights_ = context.allocate(std::int64_t{g_.kernel_height} * g_.out_channels * g_.padded_row());
+    for (Worker& worker : workers_) {
+      worker.data_gradient = context.allocate(g_.input_size());
+      worker.starts.resize(std::int64_t{g_.cells()} * g_.taps() + 1);
+    }
+  }
+
+  std::string implementation() const override { return "own pooled avx2"; }
+  Desc output_desc() const override {
+    return image_desc(context_.batch, out_, plain_output_ ? Tag::nchw : Tag::nhwc);
+  }
+  void bind(const Activation& output) override { output_ = output; }
+
+  void load(Tensors<const float*> parameters) override {
+    const int area = g_.kernel_height * g_.kernel_width;
+    auto canonical = [&](int oc, int kh, int k) {  // k: column and channel
+      return parameters.weight[(oc * g_.in_channels + k % g_.in_channels) * area + kh * g_.kernel_width +
+                               k / g_.in_channels];
+    };
+    float* to = forward_weights_.data();
+    for (const Block& block : blocks_) {
+      for (int kh = 0; kh < g_.kernel_height; ++kh) {
+        for (int k = 0; k < g_.row(); ++k) {
+          for (int lane = 0; lane < block.vectors * kVector; ++lane) {
+            const int oc = block.first * kVector + lane;
+            *to++ = oc < g_.out_channels ? canonical(oc, kh, k) : 0.0f;
+          }
+        }
+      }
+    }
+    if (has_bias_) std::copy_n(parameters.bias, g_.out_channels, bias_.data());
+    if (!backward_weights_.data()) return;
+    for (int kh = 0; kh < g_.kernel_height; ++kh) {
+      for (int oc = 0; oc < g_.out_channels; ++oc) {
+        float* row = backward_weights_.data() + (std::int64_t{kh} * g_.out_channels + oc) * g_.padded_row();
+        for (int k = 0; k < g_.row(); ++k) row[k] = canonical(oc, kh, k);
+      }
+    }
+  }
+
+  void forward(const Step& step) override {
+    input_.forward();
+#pragma omp parallel for schedule(static) if (context_.threads > 1) num_threads(context_.threads)
+    for (int t = 0; t < context_.threads; ++t) {
+      for (int n = begin_of(t, step.samples); n < begin_of(t + 1, step.samples); ++n)
+        forward_sample(workers_[t], n);
+    }
+    // What lies behind the samples stays as it was: finite, and without a gradient.
+  }
+
+  void backward(const Step& step, Tensors<float*> gradients) override {
+#pragma omp parallel for schedule(static) if (context_.threads > 1) num_threads(context_.threads)
+    for (int t = 0; t < context_.threads; ++t) {
+      weight_gradient(workers_[t], step.samples, begin_of(t, g_.out_channels),
+                      begin_of(t + 1, g_.out_channels), gradients);
+    }
+    if (!input_.view().gradient) return;
+#pragma omp parallel for schedule(static) if (context_.threads > 1) num_threads(context_.threads)
+    for (int t = 0; t < context_.threads; ++t) {
+      for (int n = begin_of(t, step.samples); n < begin_of(t + 1, step.samples); ++n) {
+        data_gradient(workers_[t], n);
+      }
+    }
+    std::fill(input_.view().gradient + step.samples * g_.input_size(),
+              input_.view().gradient + context_.batch * g_.input_size(), 0.0f);
+    input_.backward();
+  }
+
+ private:
+  struct Block {
+    int first, vectors;
+  };
+  // What one thread needs for itself.
+  struct Worker {
+    Buffer maxima;
+    Buffer data_gradient;
+    std::vector<Entry> entries;
+    std::vector<int> starts;  // of the entries of each cell and tap
+  };
+
+  int begin_of(int thread, int count) const {
+    return static_cast<int>(std::int64_t{count} * thread / context_.threads);
+  }
+  const float* input_of(int n) const {
+    return input_.view().data + n * g_.input_size();
+  }
+  const std::uint8_t* taps_of(int n) const {
+    return taps_.data() + std::int64_t{n} * g_.cells() * g_.padded_out();
+  }
+  int cell_stride() const {
+    return plain_output_ ? 1 : g_.out_channels;
+  }
+  int channel_stride() const {
+    return plain_output_ ? g_.cells() : 1;
+  }
+
+  void forward_sample(Worker& worker, int n) {
+    std::uint8_t* taps = taps_.data() + std::int64_t{n} * g_.cells() * g_.padded_out();
+    const float* weights = forward_weights_.data();
+    for (const Block& block : blocks_) {
+      const int first = block.first * kVector;
+      const auto run = block.vectors == 3   ? forward_block<3>
+                       : block.vectors == 2 ? forward_block<2>
+                                            : forward_block<1>;
+      run(g_, input_of(n), weights, bias_.data() + first, worker.maxima.data() + first, taps + first);
+      weights += std::int64_t{g_.kernel_height} * g_.row() * block.vectors * kVector;
+    }
+    float* to = output_.data + n * out_.size();
+    const float* from = worker.maxima.data();
+    for (int cell = 0; cell < g_.cells(); ++cell, from += g_.padded_out()) {
+      if (!plain_output_) {
+        std::copy_n(from, g_.out_channels, to + cell * g_.out_channels);
+      } else {
+        for (int oc = 0; oc < g_.out_channels; ++oc) to[oc * g_.cells() + cell] = from[oc];
+      }
+    }
+  }
+
+  // For output channels [first, end), over all samples.
+  void weight_gradient(Worker& worker, int samples, int first, int end, Tensors<float*> gradients) {
+    const int row = g_.padded_row(), kernel = g_.kernel_height * row;
+    float* sums = weight_gradient_.data();
+    std::fill(sums + std::int64_t{first} * kernel, sums + std::int64_t{end} * kernel, 0.0f);
+    if (has_bias_) std::fill(gradients.bias + first, gradients.bias + end, 0.0f);
+    for (int n = 0; n < samples; ++n) {
+      const float* x = input_of(n);
+      const std::uint8_t* taps = taps_of(n);
+      const float* dy = output_.gradient + n * out_.size();
+      for (int oc = first; oc < end; ++oc) {
+        Entry* const entries = worker.entries.data();
+        int count = 0;
+        float bias = 0;
+        for (int cell = 0; cell < g_.cells(); ++cell) {
+          const float gradient = dy[cell * cell_stride() + oc * channel_stride()];
+          entries[count] = {gradient, g_.offset(cell, taps[cell * g_.padded_out() + oc])};
+          count += gradient != 0;  // a ReLU behind the pooling leaves many zeros
+          bias += gradient;
+        }
+        if (has_bias_) gradients.bias[oc] += bias;
+        add_entries(x, entries, count, sums + std::int64_t{oc} * kernel);
+      }
+    }
+    const int area = g_.kernel_height * g_.kernel_width;
+    for (int oc = first; oc < end; ++oc) {
+      for (int kh = 0; kh < g_.kernel_height; ++kh) {
+        const float* from = sums + std::int64_t{oc} * kernel + kh * row;
+        for (int k = 0; k < g_.row(); ++k) {
+          gradients.weight[(oc * g_.in_channels + k % g_.in_channels) * area + kh * g_.kernel_width +
+                           k / g_.in_channels] = from[k];
+        }
+      }
+    }
+  }
+
+  // All rows under the kernel, in pieces that fit into the registers.
+  void add_entries(const float* x, const Entry* entries, int count, float* sums) const {
+    const int row = g_.padded_row();
+    if (g_.row_vectors() == 1) {
+      for (int kh = 0; kh < g_.kernel_height; kh += kMostAccumulators) {
+        const int rows = std::min(g_.kernel_height - kh, kMostAccumulators);
+        kOneVector[rows - 1](x + kh * g_.input_row(), g_.input_row(), entries, count, sums + kh * row, row);
+      }
+      return;
+    }
+    for (int kh = 0; kh < g_.kernel_height; ++kh) {
+      for (int v = 0; v < g_.row_vectors(); v += kMostAccumulators) {
+        const int vectors = std::min(g_.row_vectors() - v, kMostAccumulators);
+        kOneRow[vectors - 1](x + kh * g_.input_row() + v * kVector, g_.input_row(), entries, count,
+                             sums + kh * row + v * kVector, row);
+      }
+    }
+  }
+
+  void data_gradient(Worker& worker, int n) {
+    sort_entries(worker, n);
+    // A buffer of this thread's own: the last vector of a row reaches beyond it, with zeros, but a zero added
+    // to what another thread is writing would undo that.
+    float* const dx = worker.data_gradient.data();
+    std::fill_n(dx, g_.input_size(), 0.0f);
+    for (int kh = 0; kh < g_.kernel_height; ++kh) {
+      const float* weights = backward_weights_.data() + std::int64_t{kh} * g_.out_channels * g_.padded_row();
+      const int* start = worker.starts.data();
+      for (int cell = 0; cell < g_.cells(); ++cell) {
+        for (int tap = 0; tap < g_.taps(); ++tap, ++start) {
+          const int count = start[1] - start[0];
+          if (count == 0) continue;
+          const Entry* entries = worker.entries.data() + start[0];
+          float* to = dx + g_.offset(cell, tap) + kh * g_.input_row();
+          for (int v = 0; v < g_.row_vectors(); v += kMostAccumulators) {
+            const int vectors = std::min(g_.row_vectors() - v, kMostAccumulators);
+            kAddWeighted[vectors - 1](weights + v * kVector, entries, count, to + v * kVector);
+          }
+        }
+      }
+    }
+    std::copy_n(dx, g_.input_size(), input_.view().gradient + n * g_.input_size());
+  }
+
+  // Entries grouped by cell and tap; `where` points to the channel's row in backward_weights_.
+  void sort_entries(Worker& worker, int n) const {
+    const std::uint8_t* taps = taps_of(n);
+    const float* dy = output_.gradient + n * out_.size();
+    int* start = worker.starts.data();
+    int next = 0;
+    for (int cell = 0; cell < g_.cells(); ++cell, taps += g_.padded_out(), start += g_.taps()) {
+      const float* gradients = dy + cell * cell_stride();
+      std::array<int, 256> place{};
+      for (int oc = 0; oc < g_.out_channels; ++oc) place[taps[oc]] += gradients[oc * channel_stride()] != 0;
+      for (int tap = 0; tap < g_.taps(); ++tap) {
+        start[tap] = next;
+        next += std::exchange(place[tap], next);
+      }
+      for (int oc = 0; oc < g_.out_channels; ++oc) {
+        const float gradient = gradients[oc * channel_stride()];
+        if (gradient != 0) worker.entries[place[taps[oc]]++] = {gradient, oc * g_.padded_row()};
+      }
+    }
+    *start = next;
+  }
+
+  Context& context_;
+  Adapter input_;
+  const Shape out_;
+  const bool plain_output_;
+  const bool has_bias_;
+  const Geometry g_;
+  std::vector<Block> blocks_;
+  Activation output_;
+  Buffer forward_weights_;   // block, kernel row, column and input channel, output channel
+  Buffer backward_weights_;  // kernel row, output channel, column and input channel
+  Buffer weight_gradient_;   // output channel, kernel row, column and input channel
+  Buffer bias_;
+  std::vector<std::uint8_t> taps_;  // the winning tap: sample, cell, output channel
+  std::vector<Worker> workers_;
+};
+
+}  // namespace
+
+bool can_pool_conv(const Conv2d& conv, const MaxPool2d& pool) {
+  return conv.stride == 1 && conv.padding == 0 && conv.groups == 1 && pool.padding == 0 &&
+         pool.stride == pool.kernel && pool.kernel <= 15;  // a tap fits into a byte
+}
+
+std::unique_ptr<Node> make_pooled_conv(Context& context, const Conv2d& conv, const MaxPool2d& pool,
+                                       const Activation& input, Shape out, bool plain_output) {
+  CONVOY_CHECK(can_pool_conv(conv, pool));
+  return std::make_unique<PooledConv>(context, conv, pool.kernel, input, out, plain_output);
+}
+
+}  // namespace convoy::cpu
