@@ -27,21 +27,27 @@ using Tag = dnnl::memory::format_tag;
 class Buffer {
  public:
   Buffer() = default;
-  explicit Buffer(std::int64_t count) : count_(count) {
-    const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(float) + 2 * 64 - 1) / 64 * 64;
-    data_.reset(static_cast<float*>(std::aligned_alloc(64, bytes)));
-    if (!data_) throw std::bad_alloc();
-    std::memset(data_.get(), 0, bytes);
+  // `colour`: large buffers would all begin at the same place of a page, and a load is held up by an earlier
+  // store that differs from it in the page alone. Buffers of different colours begin at different places.
+  explicit Buffer(std::int64_t count, int colour = 0) : count_(count) {
+    const std::size_t shift = static_cast<std::size_t>(colour) * 11 * 64 % 4096;
+    const std::size_t bytes =
+        shift + (static_cast<std::size_t>(count) * sizeof(float) + 2 * 64 - 1) / 64 * 64;
+    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(64, bytes)));
+    if (!memory_) throw std::bad_alloc();
+    std::memset(memory_.get(), 0, bytes);
+    data_ = reinterpret_cast<float*>(memory_.get() + shift);
   }
 
-  float* data() const { return data_.get(); }
+  float* data() const { return data_; }
   std::int64_t bytes() const { return count_ * static_cast<std::int64_t>(sizeof(float)); }
 
  private:
   struct Free {
-    void operator()(float* p) const { std::free(p); }
+    void operator()(std::byte* p) const { std::free(p); }
   };
-  std::unique_ptr<float, Free> data_;
+  std::unique_ptr<std::byte, Free> memory_;
+  float* data_ = nullptr;
   std::int64_t count_ = 0;
 };
 
@@ -56,9 +62,10 @@ struct Context {
   Buffer scratchpad;  // shared by all primitives of the plan; set by reserve_scratchpad
   std::int64_t scratchpad_count = 0;
   std::int64_t memory_bytes = 0;
+  int buffers = 0;
 
   Buffer allocate(std::int64_t count) {
-    Buffer buffer(count);
+    Buffer buffer(count, buffers++);
     memory_bytes += buffer.bytes();
     return buffer;
   }

@@ -14,9 +14,13 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "kernels/cpu/node.h"
+
+// Without this GCC leaves arrays of accumulators in memory.
+#define CONVOY_UNROLL _Pragma("GCC unroll 16")
 
 namespace convoy::cpu {
 namespace {
@@ -62,29 +66,38 @@ template <int P, int V>
 inline void convolve(const Geometry& g, const float* x, const std::int32_t* offsets, const float* weights,
                      __m256 (&sums)[P][V]) {
   const float* at[P];
+  CONVOY_UNROLL
   for (int p = 0; p < P; ++p) at[p] = x + offsets[p];
+  CONVOY_UNROLL
   for (int p = 0; p < P; ++p) {
+    CONVOY_UNROLL
     for (int v = 0; v < V; ++v) sums[p][v] = _mm256_setzero_ps();
   }
   const int row = g.row();
   for (int kh = 0; kh < g.kernel_height; ++kh) {
     for (int k = 0; k < row; ++k) {
       __m256 w[V];
+      CONVOY_UNROLL
       for (int v = 0; v < V; ++v) w[v] = _mm256_load_ps(weights + v * kVector);
       weights += V * kVector;
+      CONVOY_UNROLL
       for (int p = 0; p < P; ++p) {
         const __m256 value = _mm256_broadcast_ss(at[p] + k);
+        CONVOY_UNROLL
         for (int v = 0; v < V; ++v) sums[p][v] = _mm256_fmadd_ps(value, w[v], sums[p][v]);
       }
     }
+    CONVOY_UNROLL
     for (int p = 0; p < P; ++p) at[p] += g.input_row();
   }
 }
 
 template <int P, int V>
 inline void keep_largest(const __m256 (&sums)[P][V], int first_tap, __m256 (&best)[V], __m256 (&winner)[V]) {
+  CONVOY_UNROLL
   for (int p = 0; p < P; ++p) {
     const __m256 tap = _mm256_castsi256_ps(_mm256_set1_epi32(first_tap + p));
+    CONVOY_UNROLL
     for (int v = 0; v < V; ++v) {
       // Not less or equal: a NaN wins, so that a diverged run shows.
       const __m256 larger = _mm256_cmp_ps(sums[p][v], best[v], _CMP_NLE_UQ);
@@ -97,12 +110,11 @@ inline void keep_largest(const __m256 (&sums)[P][V], int first_tap, __m256 (&bes
 // All cells of one sample for V vectors of channels: maxima (without bias) and winning taps, `out` and `taps`
 // having padded_out() entries a cell.
 template <int V>
-void forward_block(const Geometry& g, const float* x, const float* weights, const float* bias, float* out,
-                   std::uint8_t* taps) {
-  std::array<std::int32_t, 256> offsets;
-  for (int cell = 0; cell < g.cells(); ++cell, out += g.padded_out(), taps += g.padded_out()) {
-    for (int t = 0; t < g.taps(); ++t) offsets[t] = g.offset(cell, t);
+void forward_block(const Geometry& g, const float* x, const std::int32_t* offsets, const float* weights,
+                   const float* bias, float* out, std::uint8_t* taps) {
+  for (int cell = 0; cell < g.cells(); ++cell) {
     __m256 best[V], winner[V];
+    CONVOY_UNROLL
     for (int v = 0; v < V; ++v) {
       best[v] = _mm256_set1_ps(-std::numeric_limits<float>::infinity());
       winner[v] = _mm256_setzero_ps();
@@ -110,20 +122,24 @@ void forward_block(const Geometry& g, const float* x, const float* weights, cons
     int tap = 0;
     for (; tap + 4 <= g.taps(); tap += 4) {
       __m256 sums[4][V];
-      convolve<4, V>(g, x, offsets.data() + tap, weights, sums);
+      convolve<4, V>(g, x, offsets + tap, weights, sums);
       keep_largest<4, V>(sums, tap, best, winner);
     }
     for (; tap < g.taps(); ++tap) {
       __m256 sums[1][V];
-      convolve<1, V>(g, x, offsets.data() + tap, weights, sums);
+      convolve<1, V>(g, x, offsets + tap, weights, sums);
       keep_largest<1, V>(sums, tap, best, winner);
     }
+    CONVOY_UNROLL
     for (int v = 0; v < V; ++v) {
       _mm256_storeu_ps(out + v * kVector, _mm256_add_ps(best[v], _mm256_loadu_ps(bias + v * kVector)));
       const __m256i wide = _mm256_castps_si256(winner[v]);
       const __m128i half = _mm_packus_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
       _mm_storel_epi64(reinterpret_cast<__m128i*>(taps + v * kVector), _mm_packus_epi16(half, half));
     }
+    offsets += g.taps();
+    out += g.padded_out();
+    taps += g.padded_out();
   }
 }
 
@@ -135,19 +151,25 @@ template <int Rows, int Vectors>
 void add_rows_at(const float* x, std::int64_t x_row, const Entry* entries, int count, float* sums,
                  int sums_row) {
   __m256 s[Rows][Vectors];
+  CONVOY_UNROLL
   for (int r = 0; r < Rows; ++r) {
+    CONVOY_UNROLL
     for (int v = 0; v < Vectors; ++v) s[r][v] = _mm256_loadu_ps(sums + r * sums_row + v * kVector);
   }
   for (const Entry* e = entries; e != entries + count; ++e) {
     const __m256 gradient = _mm256_broadcast_ss(&e->gradient);
     const float* from = x + e->where;
+    CONVOY_UNROLL
     for (int r = 0; r < Rows; ++r) {
+      CONVOY_UNROLL
       for (int v = 0; v < Vectors; ++v) {
         s[r][v] = _mm256_fmadd_ps(gradient, _mm256_loadu_ps(from + r * x_row + v * kVector), s[r][v]);
       }
     }
   }
+  CONVOY_UNROLL
   for (int r = 0; r < Rows; ++r) {
+    CONVOY_UNROLL
     for (int v = 0; v < Vectors; ++v) _mm256_storeu_ps(sums + r * sums_row + v * kVector, s[r][v]);
   }
 }
@@ -168,13 +190,16 @@ constexpr auto kOneVector = one_vector(std::make_integer_sequence<int, kMostAccu
 template <int Vectors>
 void add_weighted(const float* weights, const Entry* entries, int count, float* to) {
   __m256 s[Vectors];
+  CONVOY_UNROLL
   for (int v = 0; v < Vectors; ++v) s[v] = _mm256_loadu_ps(to + v * kVector);
   for (const Entry* e = entries; e != entries + count; ++e) {
     const __m256 gradient = _mm256_broadcast_ss(&e->gradient);
+    CONVOY_UNROLL
     for (int v = 0; v < Vectors; ++v) {
       s[v] = _mm256_fmadd_ps(gradient, _mm256_load_ps(weights + e->where + v * kVector), s[v]);
     }
   }
+  CONVOY_UNROLL
   for (int v = 0; v < Vectors; ++v) _mm256_storeu_ps(to + v * kVector, s[v]);
 }
 
@@ -217,6 +242,9 @@ class PooledConv final : public Node {
       blocks_.push_back({v, size});
       v += size;
     }
+    for (int cell = 0; cell < g_.cells(); ++cell) {
+      for (int tap = 0; tap < g_.taps(); ++tap) offsets_.push_back(g_.offset(cell, tap));
+    }
     const std::int64_t kernel = std::int64_t{g_.kernel_height} * g_.row();
     forward_weights_ = context.allocate(kernel * g_.padded_out());
     bias_ = context.allocate(g_.padded_out());
@@ -229,6 +257,14 @@ class PooledConv final : public Node {
     weight_gradient_ = context.allocate(std::int64_t{g_.out_channels} * g_.kernel_height * g_.padded_row());
     for (Worker& worker : workers_) worker.entries.resize(std::int64_t{g_.out_channels} * g_.cells());
     if (!input.gradient) return;
+    // Down the columns: neighbours in a row overlap, and adding to what was stored a moment ago, but not on
+    // the same border of a vector, stalls.
+    order_.resize(offsets_.size());
+    std::iota(order_.begin(), order_.end(), 0);
+    std::sort(order_.begin(), order_.end(), [&](int a, int b) {
+      const auto place = [&](int i) { return std::pair(offsets_[i] % g_.input_row(), offsets_[i]); };
+      return place(a) < place(b);
+    });
     backward_weights_ = context.allocate(std::int64_t{g_.kernel_height} * g_.out_channels * g_.padded_row());
     for (Worker& worker : workers_) {
       worker.data_gradient = context.allocate(g_.input_size());
@@ -333,7 +369,8 @@ class PooledConv final : public Node {
       const auto run = block.vectors == 3   ? forward_block<3>
                        : block.vectors == 2 ? forward_block<2>
                                             : forward_block<1>;
-      run(g_, input_of(n), weights, bias_.data() + first, worker.maxima.data() + first, taps + first);
+      run(g_, input_of(n), offsets_.data(), weights, bias_.data() + first, worker.maxima.data() + first,
+          taps + first);
       weights += std::int64_t{g_.kernel_height} * g_.row() * block.vectors * kVector;
     }
     float* to = output_.data + n * out_.size();
@@ -359,17 +396,21 @@ class PooledConv final : public Node {
       const float* dy = output_.gradient + n * out_.size();
       for (int oc = first; oc < end; ++oc) {
         Entry* const entries = worker.entries.data();
+        const std::int32_t* offsets = offsets_.data();
+        const float* from = dy + oc * channel_stride();
+        const std::uint8_t* tap = taps + oc;
         int count = 0;
-        float bias = 0;
         for (int cell = 0; cell < g_.cells(); ++cell) {
-          const float gradient = dy[cell * cell_stride() + oc * channel_stride()];
-          entries[count] = {gradient, g_.offset(cell, taps[cell * g_.padded_out() + oc])};
+          const float gradient = *from;
+          entries[count] = {gradient, offsets[*tap]};
           count += gradient != 0;  // a ReLU behind the pooling leaves many zeros
-          bias += gradient;
+          from += cell_stride();
+          tap += g_.padded_out();
+          offsets += g_.taps();
         }
-        if (has_bias_) gradients.bias[oc] += bias;
         add_entries(x, entries, count, sums + std::int64_t{oc} * kernel);
       }
+      if (has_bias_) add_bias_gradient(dy, first, end, gradients.bias);
     }
     const int area = g_.kernel_height * g_.kernel_width;
     for (int oc = first; oc < end; ++oc) {
@@ -380,6 +421,17 @@ class PooledConv final : public Node {
                            k / g_.in_channels] = from[k];
         }
       }
+    }
+  }
+
+  void add_bias_gradient(const float* dy, int first, int end, float* sums) const {
+    for (int cell = 0; !plain_output_ && cell < g_.cells(); ++cell) {
+      for (int oc = first; oc < end; ++oc) sums[oc] += dy[cell * g_.out_channels + oc];
+    }
+    for (int oc = first; plain_output_ && oc < end; ++oc) {
+      float sum = 0;
+      for (int cell = 0; cell < g_.cells(); ++cell) sum += dy[oc * g_.cells() + cell];
+      sums[oc] += sum;
     }
   }
 
@@ -410,17 +462,14 @@ class PooledConv final : public Node {
     std::fill_n(dx, g_.input_size(), 0.0f);
     for (int kh = 0; kh < g_.kernel_height; ++kh) {
       const float* weights = backward_weights_.data() + std::int64_t{kh} * g_.out_channels * g_.padded_row();
-      const int* start = worker.starts.data();
-      for (int cell = 0; cell < g_.cells(); ++cell) {
-        for (int tap = 0; tap < g_.taps(); ++tap, ++start) {
-          const int count = start[1] - start[0];
-          if (count == 0) continue;
-          const Entry* entries = worker.entries.data() + start[0];
-          float* to = dx + g_.offset(cell, tap) + kh * g_.input_row();
-          for (int v = 0; v < g_.row_vectors(); v += kMostAccumulators) {
-            const int vectors = std::min(g_.row_vectors() - v, kMostAccumulators);
-            kAddWeighted[vectors - 1](weights + v * kVector, entries, count, to + v * kVector);
-          }
+      for (int position : order_) {
+        const int start = worker.starts[position], count = worker.starts[position + 1] - start;
+        if (count == 0) continue;
+        const Entry* entries = worker.entries.data() + start;
+        float* to = dx + offsets_[position] + kh * g_.input_row();
+        for (int v = 0; v < g_.row_vectors(); v += kMostAccumulators) {
+          const int vectors = std::min(g_.row_vectors() - v, kMostAccumulators);
+          kAddWeighted[vectors - 1](weights + v * kVector, entries, count, to + v * kVector);
         }
       }
     }
@@ -456,6 +505,8 @@ class PooledConv final : public Node {
   const bool has_bias_;
   const Geometry g_;
   std::vector<Block> blocks_;
+  std::vector<std::int32_t> offsets_;  // Geometry::offset of each cell and tap
+  std::vector<int> order_;             // of cells and taps in which the data gradient visits them
   Activation output_;
   Buffer forward_weights_;   // block, kernel row, column and input channel, output channel
   Buffer backward_weights_;  // kernel row, output channel, column and input channel
