@@ -34,7 +34,6 @@ void ParameterServer::step(Time now, const Event& event, Effects& out) {
 }
 
 // ---- Events
-// ------------------------------------------------------------------------------------------------------
 
 void ParameterServer::on(Time now, const Started&, Effects& out) {
   greet(now, out);
@@ -105,13 +104,12 @@ void ParameterServer::on(Time now, const Envelope& envelope, Effects& out) {
 }
 
 // ---- Becoming part of the run
-// ------------------------------------------------------------------------------------
 
 void ParameterServer::greet(Time now, Effects& out) {
   ask_.start(now, timing_.retry);
   send(kMasterPeerId,
        Hello{RoleKind::kServer, options_.name, options_.host, "", options_.address, options_.build_id,
-             incarnation_},
+             options_.public_key, incarnation_},
        out);
 }
 
@@ -122,7 +120,7 @@ void ParameterServer::on_welcome(Time now, const Welcome& message, Effects& out)
   sync_ = message.sync;
   timing_ = Timing::from(sync_.failure_timeout);
   phase_ = Phase::kJoining;
-  out.push_back(Prepared{message.run_text});
+  out.push_back(Prepared{message.run_text, message.sync, message.allowed_keys});
   ask_.start(now, timing_.retry);
   heartbeat(now, out);
   send(kMasterPeerId, Join{}, out);
@@ -154,7 +152,6 @@ void ParameterServer::on_refuse(Time now, const Refuse& message, Effects& out) {
 }
 
 // ---- View change
-// -------------------------------------------------------------------------------------------------
 
 void ParameterServer::on_prepare(Time, const Prepare& message, Effects& out) {
   if (message.next == prepared_ && report_) {
@@ -289,7 +286,6 @@ void ParameterServer::activate(Effects& out) {
 }
 
 // ---- A clock
-// -----------------------------------------------------------------------------------------------------
 
 ParameterServer::Member* ParameterServer::serve(const Envelope& envelope, ShardId shard, Effects& out) {
   if (envelope.view != record_.view || !serving() || record_.view == View{}) return nullptr;
@@ -489,7 +485,6 @@ std::vector<ParameterServer::Parked> ParameterServer::parked() const {
 }
 
 // ---- Snapshots and the log
-// ---------------------------------------------------------------------------------------
 
 void ParameterServer::on_snapshot_pull(const Envelope& from, const SnapshotPull& message, Effects& out) {
   if (snapshot_ != message.snapshot || message.shard.value >= snapshot_record_.shards.size() ||
@@ -535,7 +530,6 @@ void ParameterServer::on_log_ack(Time now, const CommitLogAck& message, Effects&
 }
 
 // ---- Small things
-// ------------------------------------------------------------------------------------------------
 
 void ParameterServer::heartbeat(Time now, Effects& out) {
   heartbeat_at_ = now + timing_.heartbeat;

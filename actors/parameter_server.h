@@ -25,7 +25,8 @@ struct ParameterServerOptions {
   PeerId self;
   std::string name;
   std::string host;
-  std::string address;  // where W-slaves dial us
+  std::string address;     // where W-slaves dial us
+  std::string public_key;  // with encryption: what they need for it
   std::string build_id;
   Duration failure_timeout = std::chrono::seconds(5);
 };

@@ -25,7 +25,6 @@ namespace convoy {
 inline constexpr PeerId kMasterPeerId{1};
 
 // ---- Events
-// ------------------------------------------------------------------------------------------------------
 
 struct Started {};
 struct Tick {};
@@ -77,7 +76,6 @@ using Event = std::variant<Started, Tick, PeerLost, PeerBack, LeaveRequested, En
                            Evaluated, Journaled, Saved>;
 
 // ---- Effects
-// -----------------------------------------------------------------------------------------------------
 
 struct Send {
   PeerId to;
@@ -87,6 +85,7 @@ struct Send {
 struct Connect {
   PeerId peer;
   std::string address;
+  std::string public_key;
 };
 
 struct WakeAt {
@@ -96,6 +95,7 @@ struct WakeAt {
 // W-slave: prepare for the run (load data, compile, measure); answered by WarmedUp.
 struct WarmUp {
   std::string run_text;
+  SyncOptions sync;
 };
 
 // W-slave: these positions will be computed next; have them ready.
@@ -124,6 +124,8 @@ struct EvaluateSlice {
 // P-slave: take this role's part in the run: parse it, allocate.
 struct Prepared {
   std::string run_text;
+  SyncOptions sync;
+  std::vector<std::string> allowed_keys;
 };
 
 // P-slave: fill these chunks with the run's initial values.
@@ -181,7 +183,6 @@ struct Quit {
 };
 
 // ---- What happened, for checkers, counters and people
-// --------------------------------------------------------------
 
 struct TraceGrant {
   MemberKey member;
@@ -245,7 +246,6 @@ using Effects = std::vector<Effect>;
 std::string describe(const Effect& effect);
 
 // ---- Shared by the roles
-// -----------------------------------------------------------------------------------------
 
 // Times derived from the one setting `failure_timeout`.
 struct Timing {

@@ -58,7 +58,6 @@ void Worker::step(Time now, const Event& event, Effects& out) {
 }
 
 // ---- Events
-// ------------------------------------------------------------------------------------------------------
 
 void Worker::on(Time now, const Started&, Effects& out) {
   greet(now, out);
@@ -161,12 +160,11 @@ void Worker::on(Time now, const Envelope& envelope, Effects& out) {
 }
 
 // ---- Becoming part of the run
-// ------------------------------------------------------------------------------------
 
 void Worker::greet(Time now, Effects& out) {
   ask_.start(now, timing_.retry);
   send(kMasterPeerId,
-       Hello{RoleKind::kWorker, options_.name, options_.host, options_.device, "", options_.build_id,
+       Hello{RoleKind::kWorker, options_.name, options_.host, options_.device, "", options_.build_id, "",
              key_.incarnation},
        out);
 }
@@ -188,7 +186,7 @@ void Worker::on_welcome(Time now, const Welcome& message, Effects& out) {
   ask_.stop();
   warm_ = false;
   welcomed_run_ = message.run_text;
-  out.push_back(WarmUp{message.run_text});
+  out.push_back(WarmUp{message.run_text, message.sync});
 }
 
 void Worker::on_refuse(Time now, const Envelope&, const Refuse& message, Effects& out) {
@@ -235,7 +233,6 @@ void Worker::start_afresh(Time now, Effects& out) {
 }
 
 // ---- View change
-// -------------------------------------------------------------------------------------------------
 
 void Worker::on_go(Time, const Go& message, Effects& out) {
   const ViewRecord& record = message.record;
@@ -246,7 +243,7 @@ void Worker::on_go(Time, const Go& message, Effects& out) {
   if (me == nullptr || me->key != key_) return;
 
   record_ = record;
-  for (const ServerRecord& s : record_.servers) out.push_back(Connect{s.peer, s.address});
+  for (const ServerRecord& s : record_.servers) out.push_back(Connect{s.peer, s.address, s.public_key});
   n_ = me->n;
   commit_acked_.assign(record_.shards.size(), n_);
   leases_.assign(message.leases.begin(), message.leases.end());
@@ -279,7 +276,6 @@ void Worker::on_go(Time, const Go& message, Effects& out) {
 }
 
 // ---- A clock
-// -----------------------------------------------------------------------------------------------------
 
 void Worker::on_lease_grant(Time, const LeaseGrant& message, Effects&) {
   if (!lease_ask_.running()) return;
@@ -445,7 +441,6 @@ void Worker::ask_for_leases(Time now, Effects& out) {
 }
 
 // ---- Evaluation
-// --------------------------------------------------------------------------------------------------
 
 void Worker::on_evaluate(Time now, const Evaluate& message, Effects& out) {
   if (!warm_ || phase_ == Phase::kGreeting || phase_ == Phase::kWarmingUp) return;
@@ -458,7 +453,8 @@ void Worker::on_evaluate(Time now, const Evaluate& message, Effects& out) {
   evaluation_->task = message;
   evaluation_->answered.assign(message.record.shards.size(), false);
   evaluation_->repeat.start(now, timing_.retry);
-  for (const ServerRecord& s : message.record.servers) out.push_back(Connect{s.peer, s.address});
+  for (const ServerRecord& s : message.record.servers)
+    out.push_back(Connect{s.peer, s.address, s.public_key});
   for (std::uint32_t s = 0; s < message.record.shards.size(); ++s) {
     send(message.record.owner_of(ShardId(s)).peer, SnapshotPull{message.snapshot, ShardId(s)}, out);
   }
@@ -481,7 +477,6 @@ void Worker::on_snapshot_reply(Time, const SnapshotReply& message, Effects& out)
 }
 
 // ---- Time
-// --------------------------------------------------------------------------------------------------------
 
 void Worker::repeat_all(Time now, Effects& out, bool even_if_early) {
   const auto due = [&](Backoff& b) {
@@ -548,7 +543,6 @@ void Worker::schedule(Effects& out) {
 }
 
 // ---- Small things
-// ------------------------------------------------------------------------------------------------
 
 const Lease* Worker::lease_for(Clock clock) const {
   for (const Lease& lease : leases_) {

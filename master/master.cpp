@@ -28,8 +28,8 @@ Master::Master(MasterOptions options)
       detector_(options_.sync.failure_timeout, timing_.grace),
       book_(options_.sync.mode == SyncMode::kBsp, options_.term),
       evaluate_at_(options_.evaluate_every) {
-  CONVOY_CHECK(options_.sample_count > 0 && options_.end_position >= 0 && options_.sync.batch > 0,
-               options_.sample_count, " samples, end ", options_.end_position, ", batch ",
+  CONVOY_CHECK(options_.sync.sample_count > 0 && options_.sync.end_position >= 0 && options_.sync.batch > 0,
+               options_.sync.sample_count, " samples, end ", options_.sync.end_position, ", batch ",
                options_.sync.batch);
 }
 
@@ -48,7 +48,6 @@ void Master::step(Time now, const Event& event, Effects& out) {
 }
 
 // ---- Events
-// ------------------------------------------------------------------------------------------------------
 
 void Master::on(Time now, const Started&, Effects&) {
   check_at_ = now + timing_.heartbeat;
@@ -129,7 +128,6 @@ void Master::on(Time now, const Envelope& envelope, Effects& out) {
 }
 
 // ---- Nodes
-// -------------------------------------------------------------------------------------------------------
 
 void Master::on_hello(Time now, const Envelope& envelope, const Hello& message, Effects& out) {
   if (message.role != RoleKind::kWorker && message.role != RoleKind::kServer) {
@@ -162,6 +160,7 @@ void Master::on_hello(Time now, const Envelope& envelope, const Hello& message, 
   node.host = message.host;
   node.device = message.device;
   node.address = message.address;
+  node.public_key = message.public_key;
   node.id = entry->second.first;
   node.incarnation = entry->second.second;
   node.heard = now;
@@ -171,7 +170,10 @@ void Master::on_hello(Time now, const Envelope& envelope, const Hello& message, 
 }
 
 void Master::welcome(const Node& node, Effects& out) {
-  send(node.peer, Welcome{options_.run, node.id, node.incarnation, options_.sync, options_.run_text}, out);
+  send(node.peer,
+       Welcome{options_.run, node.id, node.incarnation, options_.sync, options_.run_text,
+               node.role == RoleKind::kServer ? options_.allowed_keys : std::vector<std::string>{}},
+       out);
 }
 
 void Master::on_join(Time now, Node& node, const Join& message, Effects& out) {
@@ -244,7 +246,6 @@ void Master::check_suspects(Time now, Effects& out) {
 }
 
 // ---- Life signs, samples, log
-// ------------------------------------------------------------------------------------
 
 void Master::on_heartbeat(Time, const Envelope& envelope, Node& node, const Heartbeat& message,
                           Effects& out) {
@@ -300,7 +301,6 @@ void Master::on_log(Node& node, const CommitLog& message, Effects& out) {
 }
 
 // ---- Evaluation
-// --------------------------------------------------------------------------------------------------
 
 bool Master::evaluation_due() const {
   return options_.test_count > 0 && options_.evaluate_every > 0 && !evaluation_ &&
@@ -332,7 +332,6 @@ void Master::run_evaluation(Time now, Effects& out) {
 }
 
 // ---- Small things
-// ------------------------------------------------------------------------------------------------
 
 const Master::Node* Master::node_of(MemberKey key) const {
   for (const auto& [peer, node] : nodes_) {
@@ -366,8 +365,8 @@ MasterStatus Master::status(Time now) const {
   s.view = base_.view;
   s.c_min = base_.floor;
   s.samples = std::max(logged_samples_, ledger_.size());
-  s.end = options_.end_position;
-  s.sample_count = options_.sample_count;
+  s.end = options_.sync.end_position;
+  s.sample_count = options_.sync.sample_count;
   s.started = base_.view != View{};
   s.ended = ended();
   std::size_t workers = 0;

@@ -27,10 +27,9 @@ struct MasterOptions {
   RunId run;
   std::uint32_t term = 1;  // journaled before the first message
   SyncOptions sync;
-  std::string run_text;  // for Welcome
+  std::string run_text;                   // for Welcome
+  std::vector<std::string> allowed_keys;  // who may dial P-slaves, for Welcome
   std::string build_id;
-  std::int64_t sample_count = 0;    // N of the data set
-  std::int64_t end_position = 0;    // training ends when [0, end) is committed
   std::int64_t test_count = 0;      // 0: no evaluation
   std::int64_t evaluate_every = 0;  // positions between evaluations; 0: only at the end
   std::vector<std::int64_t> chunk_bytes;
@@ -90,7 +89,7 @@ class Master {
   struct Node {
     PeerId peer;
     RoleKind role = RoleKind::kWorker;
-    std::string name, host, device, address;
+    std::string name, host, device, address, public_key;
     std::uint32_t id = 0;
     Incarnation incarnation;
     bool ready = false;  // sent Join
@@ -161,7 +160,7 @@ class Master {
   void continue_stop(Time now, Effects& out);
   std::vector<ServerRecord> base_servers() const { return base_.servers; }
   std::int64_t ahead_clocks(const Node& node, std::int64_t batch) const;
-  bool trained() const { return ledger_.size() == options_.end_position; }
+  bool trained() const { return ledger_.size() == options_.sync.end_position; }
 
   void send(PeerId to, Message message, Effects& out) const;
   void refuse(const Envelope& envelope, RefuseReason reason, const std::string& text, Effects& out) const;

@@ -135,7 +135,7 @@ void Master::cut(Time now, Effects& out) {
     shares.push_back(std::move(share));
   }
   attempt.book = book_;
-  attempt.book.begin_view(ledger, options_.end_position, std::move(shares));
+  attempt.book.begin_view(ledger, options_.sync.end_position, std::move(shares));
   const std::vector<MemberId> idle = attempt.book.drop_idle();
 
   ViewRecord record;
@@ -160,7 +160,7 @@ void Master::cut(Time now, Effects& out) {
         partition_chunks(options_.chunk_bytes, std::min(servers.size(), options_.chunk_bytes.size()));
     for (const auto& [id, node] : servers) {
       if (record.shards.size() == parts.size()) break;  // more P-slaves than chunks
-      record.servers.push_back({id, node->incarnation, node->peer, node->address});
+      record.servers.push_back({id, node->incarnation, node->peer, node->address, node->public_key});
       record.shards.push_back({id, {}, std::move(parts[record.shards.size()])});
     }
   } else {
@@ -171,7 +171,7 @@ void Master::cut(Time now, Effects& out) {
   attempt.ledger = ledger;
   attempt.cut = Cut{record, base_.view, {}, ledger, {}};
   for (const auto& [key, clock] : committed) attempt.cut.members.push_back({key, clock});
-  const bool full = ledger.size() == options_.end_position;
+  const bool full = ledger.size() == options_.sync.end_position;
   if (full || evaluation_due()) {
     attempt.cut.snapshot = SnapshotId(++snapshots_);
     // The new picture replaces the old one at the P-slaves: an evaluation that still runs has lost its
@@ -269,7 +269,6 @@ void Master::send_go(PeerId peer, Effects& out) {
 }
 
 // ---- The end
-// -----------------------------------------------------------------------------------------------------
 
 void Master::fetch_model(Time, Effects& out) {
   for (std::uint32_t s = 0; s < base_.shards.size(); ++s) {

@@ -45,7 +45,6 @@ struct Lease {
 };
 
 // ---- Becoming part of a run
-// --------------------------------------------------------------------------------------
 
 // Node -> Master, first message, repeated until answered: who I am. Answered by Welcome or Refuse.
 struct Hello {
@@ -55,6 +54,7 @@ struct Hello {
   std::string device;   // of a W-slave: "cpu", "reference", "cuda:0", ...
   std::string address;  // of a P-slave: where W-slaves can dial it
   std::string build_id;
+  std::string public_key;  // of a P-slave: what W-slaves need to dial it; empty without encryption
   Incarnation previous;  // my last life under this Master, when I was refused and start afresh; 0 = none
 
   friend bool operator==(const Hello&, const Hello&) = default;
@@ -68,6 +68,7 @@ struct Welcome {
   Incarnation incarnation;
   SyncOptions sync;      // what the roles need of the run
   std::string run_text;  // the run file in canonical form, for the node
+  std::vector<std::string> allowed_keys;  // to a P-slave: who may dial it
 
   friend bool operator==(const Welcome&, const Welcome&) = default;
 };
@@ -117,7 +118,6 @@ struct Stop {
 };
 
 // ---- Life signs
-// --------------------------------------------------------------------------------------------------
 
 // Node -> Master, every heartbeat interval, by the actor that never computes. The numbers are totals since
 // Welcome.
@@ -139,7 +139,6 @@ struct HeartbeatReply {
 };
 
 // ---- Samples
-// -----------------------------------------------------------------------------------------------------
 
 // Member -> Master, repeated until answered: my leases run out at `next`. With `idle` everything that I
 // computed is acknowledged and I have nothing left; if nothing is left for me either, I go to stand-by.
@@ -160,7 +159,6 @@ struct LeaseGrant {
 };
 
 // ---- A clock
-// -----------------------------------------------------------------------------------------------------
 
 // Member -> owner of `shard`: the parameters for `clock`, please. Answered when clock - c_min <= bound and
 // when at least `after` of my own commits are in; parked until then. A later pull replaces this one. Carries
@@ -230,7 +228,6 @@ struct CommitAck {
 };
 
 // ---- View change
-// -------------------------------------------------------------------------------------------------
 
 // Master -> P-slaves of the last active view `base`: an attempt begins. Serve nothing until a Cut. Answer
 // Report.
@@ -298,7 +295,6 @@ struct Go {
 };
 
 // ---- Proof: the log of what was trained
-// ---------------------------------------------------------------------------
 
 struct CommitLogEntry {
   MemberKey member;
@@ -329,7 +325,6 @@ struct CommitLogAck {
 };
 
 // ---- Evaluation on a frozen picture
-// -------------------------------------------------------------------------------
 
 // Master -> W-slave, repeated until answered: run test samples [first, last) through snapshot `snapshot`.
 struct Evaluate {
@@ -369,7 +364,6 @@ struct EvaluateResult {
 };
 
 // ---- Watching
-// ----------------------------------------------------------------------------------------------------
 
 // `convoy status` -> Master. Needs no Hello.
 struct StatusRequest {

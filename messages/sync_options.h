@@ -21,6 +21,8 @@ struct SyncOptions {
   bool pull_ahead = true;      // pull for c+1 while c is computed; REQUIRES bound >= 1
   std::int64_t batch = 64;     // samples a clock of all members together, > 0
   Duration failure_timeout = std::chrono::seconds(5);
+  std::int64_t sample_count = 1;  // N of the data set; a node whose data differ refuses to take part
+  std::int64_t end_position = 1;  // training ends when [0, end) is committed
 
   friend bool operator==(const SyncOptions&, const SyncOptions&) = default;
 };

@@ -23,7 +23,8 @@ struct ServerRecord {
   ServerId id;
   Incarnation incarnation;
   PeerId peer;
-  std::string address;  // "host:port" that W-slaves dial
+  std::string address;     // "host:port" that W-slaves dial
+  std::string public_key;  // CURVE key of who answers there; empty: not encrypted
 
   friend bool operator==(const ServerRecord&, const ServerRecord&) = default;
 };

@@ -51,8 +51,8 @@ Engine::Engine(const Scenario& scenario) : scenario_(scenario) {
   MasterOptions options;
   options.run = RunId(scenario.seed);
   options.sync = scenario.sync;
-  options.sample_count = scenario.sample_count;
-  options.end_position = scenario.end_position;
+  options.sync.sample_count = scenario.sample_count;
+  options.sync.end_position = scenario.end_position;
   options.test_count = scenario.test_count;
   options.evaluate_every = scenario.evaluate_every;
   options.chunk_bytes.assign(scenario.chunks, sizeof(ChunkValue));
@@ -67,7 +67,7 @@ Engine::Engine(const Scenario& scenario) : scenario_(scenario) {
     const std::string name = "p" + std::to_string(i);
     nodes_[peer] =
         std::make_unique<Node>(Node{peer, name,
-                                    ParameterServer(ParameterServerOptions{peer, name, "sim", name, "sim",
+                                    ParameterServer(ParameterServerOptions{peer, name, "sim", name, "", "sim",
                                                                            scenario.sync.failure_timeout})});
     server_peers_.push_back(peer);
     push(now_, peer, Event(Started{}));
@@ -77,7 +77,7 @@ Engine::Engine(const Scenario& scenario) : scenario_(scenario) {
     push(now_ + scenario.workers[i].starts, kMasterPeerId, StartNode{i});
   }
   for (std::size_t i = 0; i < scenario.faults.size(); ++i) {
-    push(now_ + scenario.faults[i].at, kMasterPeerId, FaultDue{i});
+    if (scenario.faults[i].after_events == 0) push(now_ + scenario.faults[i].at, kMasterPeerId, FaultDue{i});
   }
 }
 
@@ -124,11 +124,8 @@ const Engine::Node* Engine::find(PeerId peer) const {
   return at == nodes_.end() ? nullptr : at->second.get();
 }
 
-std::optional<PeerId> Engine::current_peer(std::size_t worker) const {
-  return worker_peers_[worker];
-}
-
 Outcome Engine::run() {
+  for (Watcher* w : watchers_) w->on_begin(*this);
   while (!queue_.empty() && !over_) {
     const Item item = queue_.top();
     queue_.pop();
@@ -204,6 +201,13 @@ void Engine::step(Node& node, const Event& event) {
       over_ = true;
     }
   }
+  start_due_faults();
+}
+
+void Engine::start_due_faults() {
+  for (const Fault& f : scenario_.faults) {
+    if (f.after_events == outcome_.events && f.after_events != 0) start_fault(f);
+  }
 }
 
 void Engine::carry_out(Node& node, Effect& effect) {
@@ -261,6 +265,19 @@ void Engine::carry_out(Node& node, Effect& effect) {
 }
 
 void Engine::transmit(const Node& from, PeerId to, Envelope envelope) {
+  auto* push_message = std::get_if<Push>(&envelope.message);
+  if (!scenario_.in_parts || push_message == nullptr || push_message->chunks.size() < 2)
+    return transmit_whole(from, to, std::move(envelope));
+  // Layer by layer, as a backward pass makes it: the last chunks leave first.
+  std::vector<ChunkData> chunks = std::move(push_message->chunks);
+  while (!chunks.empty()) {
+    push_message->chunks = {std::move(chunks.back())};
+    chunks.pop_back();
+    transmit_whole(from, to, envelope);
+  }
+}
+
+void Engine::transmit_whole(const Node& from, PeerId to, Envelope envelope) {
   if (cut_off(from.peer, to)) return;
   const Network& net = scenario_.network;
   // While losing a P-slave ends the run, its life signs are spared: five lost in a row are no protocol fault.
@@ -296,7 +313,7 @@ bool Engine::cut_off(PeerId from, PeerId to) const {
 
 void Engine::start_fault(const Fault& fault) {
   for (Watcher* w : watchers_) w->on_fault(now_, fault);
-  const auto peer = current_peer(fault.worker);
+  const auto peer = peer_of(fault.worker);
   Node* node = peer ? find(*peer) : nullptr;
   if (node == nullptr) return;
   switch (fault.kind) {
@@ -348,6 +365,15 @@ void Engine::compute(Node& node, const Compute& effect) {
     done.chunks.push_back({c.chunk, scenario_.executor == Executor::kIntegers
                                         ? to_frame(value_of(c.chunk, effect.lease.positions))
                                         : Frame{}});
+  }
+  if (scenario_.in_parts && done.chunks.size() > 1) {
+    Gradients first = done;
+    first.last = false;
+    first.busy = {};
+    const auto half = static_cast<std::ptrdiff_t>(done.chunks.size() / 2);
+    first.chunks.erase(first.chunks.begin(), first.chunks.begin() + half);
+    done.chunks.resize(static_cast<std::size_t>(half));
+    push(node.busy_until - busy / 2, node.peer, Event(std::move(first)));
   }
   push(node.busy_until, node.peer, Event(std::move(done)));
 }

@@ -27,6 +27,7 @@ class Engine;
 class Watcher {
  public:
   virtual ~Watcher() = default;
+  virtual void on_begin(const Engine&) {}
   virtual void on_effect(Time, PeerId, const Effect&) {}
   virtual void after_step(Time, PeerId) {}
   virtual void on_fault(Time, const Fault&) {}
@@ -72,6 +73,9 @@ class Engine {
   // What the P-slave's chunks amount to now.
   const std::map<ChunkId, ChunkValue>& chunks(PeerId server) const;
   bool frozen(PeerId peer, Time now) const;
+  // The W-slave's life that goes on; none while it is down.
+  std::optional<PeerId> peer_of(std::size_t worker) const { return worker_peers_[worker]; }
+  std::uint64_t events() const { return outcome_.events; }
 
  private:
   struct Node;
@@ -102,15 +106,15 @@ class Engine {
   void step(Node& node, const Event& event);
   void carry_out(Node& node, Effect& effect);
   void transmit(const Node& from, PeerId to, Envelope envelope);
+  void transmit_whole(const Node& from, PeerId to, Envelope envelope);
   void start_fault(const Fault& fault);
+  void start_due_faults();
   void crash(PeerId peer);
   void compute(Node& node, const Compute& effect);
   void apply(Node& node, const Apply& effect);
   void send_chunks(Node& node, SendChunks& effect);
   bool cut_off(PeerId from, PeerId to) const;
   double unit();
-  std::optional<PeerId> current_peer(std::size_t worker) const;
-
   Scenario scenario_;
   std::vector<Watcher*> watchers_;
   std::priority_queue<Item> queue_;

@@ -169,10 +169,25 @@ std::string describe(const Scenario& s) {
       << " P-slaves, " << s.sample_count << " samples to position " << s.end_position << ", batch "
       << s.sync.batch << ", loss " << s.network.loss << " duplicate " << s.network.duplicate << " reorder "
       << s.network.reorder << ", time-out " << seconds(s.sync.failure_timeout) << " s";
-  for (const Fault& f : s.faults) {
-    out << "; " << name_of(f.kind) << " w" << f.worker << " at " << seconds(f.at) << " for "
-        << seconds(f.lasts);
-  }
+  for (const Fault& f : s.faults) out << "; " << describe(f);
+  return out.str();
+}
+
+std::string describe(const Fault& f) {
+  std::ostringstream out;
+  out << name_of(f.kind) << " w" << f.worker;
+  if (f.after_events != 0)
+    out << " after event " << f.after_events;
+  else
+    out << " at " << seconds(f.at);
+  out << " for " << seconds(f.lasts);
+  if (f.kind == FaultKind::kSlow) out << " factor " << f.factor;
+  if (f.kind != FaultKind::kPartition) return out.str();
+  out << (f.inbound ? (f.outbound ? " both ways" : " inbound") : " outbound") << " with ";
+  if (f.server)
+    out << "p" << *f.server;
+  else
+    out << "the Master";
   return out.str();
 }
 

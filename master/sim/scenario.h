@@ -39,6 +39,7 @@ struct Fault {
   std::optional<std::size_t> server;  // partition: with this P-slave; none = with the Master
   bool inbound = true;                // partition: what goes to the worker is lost
   bool outbound = true;               // ... and what comes from it
+  std::uint64_t after_events = 0;     // not 0: strikes after this event of the run instead of at a time
 };
 
 enum class Executor { kTimes, kIntegers };
@@ -58,7 +59,8 @@ struct Scenario {
   std::vector<WorkerSpec> workers;
   std::vector<Fault> faults;
   Network network;
-  double jitter = 0;  // step times vary by up to this part of themselves
+  double jitter = 0;      // step times vary by up to this part of themselves
+  bool in_parts = false;  // gradients and pushes come in parts, the last layers first
   Executor executor = Executor::kIntegers;
   Duration deadline = std::chrono::seconds(3600);  // virtual; not done by then is a failure to progress
 
@@ -75,5 +77,6 @@ Scenario random_scenario(std::uint64_t seed, const Limits& limits);
 
 // One line that says what the scenario is.
 std::string describe(const Scenario& scenario);
+std::string describe(const Fault& fault);
 
 }  // namespace convoy::sim

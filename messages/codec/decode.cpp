@@ -201,7 +201,7 @@ ViewRecord get(wire::ViewRecord::Reader from) {
   record.servers.reserve(servers.size());
   for (auto s : servers) {
     record.servers.push_back({ServerId(s.getId()), Incarnation(s.getIncarnation()), PeerId(s.getPeer()),
-                              line(s.getAddress(), "an address")});
+                              line(s.getAddress(), "an address"), line(s.getPublicKey(), "a public key")});
   }
   const auto shards = checked_size(from.getShards(), limits::kMaxShards, "shards");
   record.shards.reserve(shards.size());
@@ -253,10 +253,13 @@ SyncOptions get(wire::SyncOptions::Reader from) {
       .bound_low = get_bound(from.getBoundLow()),
       .pull_ahead = from.getPullAhead(),
       .batch = checked_count(from.getBatch(), "the batch"),
-      .failure_timeout = Duration(checked_count(from.getFailureTimeoutNs(), "the failure time-out"))};
+      .failure_timeout = Duration(checked_count(from.getFailureTimeoutNs(), "the failure time-out")),
+      .sample_count = checked_count(from.getSampleCount(), "the number of samples"),
+      .end_position = checked_count(from.getEndPosition(), "the end of training")};
   if (sync.bound_low > sync.bound) refuse("the lower delay bound is above the upper");
   if (sync.pull_ahead && sync.bound == 0) refuse("nobody can pull ahead with a delay bound of 0");
   if (sync.batch == 0) refuse("the batch is empty");
+  if (sync.sample_count == 0) refuse("the data set is empty");
   if (sync.failure_timeout == Duration{}) refuse("the failure time-out is 0");
   return sync;
 }
@@ -268,16 +271,22 @@ Hello get(wire::Hello::Reader from) {
           .device = line(from.getDevice(), "the device"),
           .address = line(from.getAddress(), "the address"),
           .build_id = line(from.getBuildId(), "the build id"),
+          .public_key = line(from.getPublicKey(), "the public key"),
           .previous = Incarnation(from.getPrevious())};
 }
 
 Welcome get(wire::Welcome::Reader from) {
+  std::vector<std::string> allowed_keys;
+  for (auto key : checked_size(from.getAllowedKeys(), limits::kMaxMembers, "allowed keys")) {
+    allowed_keys.push_back(line(key, "an allowed key"));
+  }
   return {.run = RunId(from.getRun()),
           .id = from.getId(),
           .incarnation = Incarnation(from.getIncarnation()),
           .sync = get(from.getSync()),
           .run_text = checked_text(from.getRunText(), limits::kMaxDocumentBytes, TextKind::kText,
-                                   "the text of the run file")};
+                                   "the text of the run file"),
+          .allowed_keys = std::move(allowed_keys)};
 }
 
 Join get(wire::Join::Reader from) {

@@ -101,12 +101,13 @@ void put(wire::ViewRecord::Builder to, const ViewRecord& record) {
   put_members(stand_by, to.initStandBy(static_cast<unsigned>(stand_by.size())));
   auto server_list = to.initServers(static_cast<unsigned>(servers.size()));
   unsigned s = 0;
-  for (const auto& [id, incarnation, peer, address] : servers) {
+  for (const auto& [id, incarnation, peer, address, public_key] : servers) {
     wire::ServerRecord::Builder server = server_list[s++];
     server.setId(id.value);
     server.setIncarnation(incarnation.value);
     server.setPeer(peer.value);
     server.setAddress(text(address));
+    server.setPublicKey(text(public_key));
   }
   auto shard_list = to.initShards(static_cast<unsigned>(shards.size()));
   unsigned k = 0;
@@ -120,17 +121,19 @@ void put(wire::ViewRecord::Builder to, const ViewRecord& record) {
 }
 
 void put(wire::SyncOptions::Builder to, const SyncOptions& sync) {
-  const auto& [mode, bound, bound_low, pull_ahead, batch, failure_timeout] = sync;
+  const auto& [mode, bound, bound_low, pull_ahead, batch, failure_timeout, sample_count, end_position] = sync;
   to.setMode(to_wire(mode));
   to.setBound(bound);
   to.setBoundLow(bound_low);
   to.setPullAhead(pull_ahead);
   to.setBatch(batch);
   to.setFailureTimeoutNs(failure_timeout.count());
+  to.setSampleCount(sample_count);
+  to.setEndPosition(end_position);
 }
 
 void put(Header header, const Hello& m, Tensors&) {
-  const auto& [role, name, host, device, address, build_id, previous] = m;
+  const auto& [role, name, host, device, address, build_id, public_key, previous] = m;
   auto to = header.initHello();
   to.setRole(to_wire(role));
   to.setName(text(name));
@@ -138,17 +141,20 @@ void put(Header header, const Hello& m, Tensors&) {
   to.setDevice(text(device));
   to.setAddress(text(address));
   to.setBuildId(text(build_id));
+  to.setPublicKey(text(public_key));
   to.setPrevious(previous.value);
 }
 
 void put(Header header, const Welcome& m, Tensors&) {
-  const auto& [run, id, incarnation, sync, run_text] = m;
+  const auto& [run, id, incarnation, sync, run_text, allowed_keys] = m;
   auto to = header.initWelcome();
   to.setRun(run.value);
   to.setId(id);
   to.setIncarnation(incarnation.value);
   put(to.initSync(), sync);
   to.setRunText(text(run_text));
+  auto keys = to.initAllowedKeys(static_cast<unsigned>(allowed_keys.size()));
+  for (unsigned i = 0; i < keys.size(); ++i) keys.set(i, text(allowed_keys[i]));
 }
 
 void put(Header header, const Join& m, Tensors&) {

@@ -245,6 +245,9 @@ struct Hello {
   previous @6 :UInt32;
   # My last incarnation under this Master, when I was refused and start afresh in the same process; 0 = none.
   # So the Master knows that the holder of the name is me, not a second node of the same name.
+
+  publicKey @7 :Text;
+  # Of a P-slave: its CURVE key (Z85), which the Master passes on in view records. Empty without encryption.
 }
 
 struct Welcome {
@@ -266,6 +269,9 @@ struct Welcome {
 
   sync @4 :SyncOptions;
   # The part of it that the roles need.
+
+  allowedKeys @5 :List(Text);
+  # To a P-slave of an encrypted run: the public keys that may dial it. It refuses all others.
 }
 
 enum SyncMode {
@@ -296,6 +302,12 @@ struct SyncOptions {
 
   failureTimeoutNs @5 :Int64;
   # The one time-out that all others are derived from. At least 1.
+
+  sampleCount @6 :Int64;
+  # Samples of the data set, at least 1. A node whose data set has another size leaves with words.
+
+  endPosition @7 :Int64;
+  # Training ends when the positions below are committed; schedules count up to it.
 }
 
 struct Join {

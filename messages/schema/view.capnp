@@ -76,6 +76,10 @@ struct ServerRecord {
 
   address @3 :Text;
   # "host:port". W-slaves dial it; nobody dials a W-slave.
+
+  publicKey @4 :Text;
+  # CURVE key (Z85) of who answers at the address: W-slaves dial with it and thereby know whom they talk to.
+  # Empty when the run is not encrypted.
 }
 
 struct ShardRecord {

@@ -19,7 +19,7 @@ if(CCACHE_PROGRAM)
 endif()
 
 set(CONVOY_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them")
-add_compile_options(-march=x86-64-v3 -Wall -Wextra -Wpedantic -Wshadow -Wno-unused-parameter -Werror)
+add_compile_options(-march=x86-64-v3 -Wall -Wextra -Wpedantic -Wshadow -Wno-unused-parameter -Wno-missing-field-initializers -Werror)
 # GCC 12 sees overlapping copies in `"text" + std::string` where there are none (its bug 105651).
 add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 if(CONVOY_SANITIZE)

@@ -7,7 +7,7 @@
 
 namespace convoy::sim {
 
-Outcome run_checked(const Scenario& scenario) {
+Outcome run_checked(const Scenario& scenario, const std::vector<Watcher*>& also) {
   Engine engine(scenario);
   GateChecker gate(engine);
   AtomicityChecker atomicity(engine);
@@ -17,6 +17,7 @@ Outcome run_checked(const Scenario& scenario) {
   engine.watch(atomicity);
   engine.watch(ledger);
   engine.watch(progress);
+  for (Watcher* w : also) engine.watch(*w);
   return engine.run();
 }
 

@@ -8,7 +8,7 @@
 
 namespace convoy::sim {
 
-// Runs the scenario with every checker watching.
-Outcome run_checked(const Scenario& scenario);
+// Runs the scenario with every checker watching, and `also`.
+Outcome run_checked(const Scenario& scenario, const std::vector<Watcher*>& also = {});
 
 }  // namespace convoy::sim

@@ -109,11 +109,12 @@ ViewRecord RandomMessages::record(std::size_t size) {
   }
   for (std::uint32_t id : ascending_ids(length())) {
     servers.emplace_back();
-    auto& [server, incarnation, peer, address] = servers.back();
+    auto& [server, incarnation, peer, address, public_key] = servers.back();
     server = ServerId(id);
     incarnation = Incarnation(word32());
     peer = PeerId(word());
     address = text(false);
+    public_key = text(false);
   }
   if (servers.empty()) return result;
   for (std::size_t n = length(); n > 0; --n) {
@@ -132,12 +133,14 @@ ViewRecord RandomMessages::record(std::size_t size) {
 template <>
 SyncOptions RandomMessages::draw() {
   SyncOptions m;
-  auto& [mode, bound, bound_low, pull_ahead, batch, failure_timeout] = m;
+  auto& [mode, bound, bound_low, pull_ahead, batch, failure_timeout, sample_count, end_position] = m;
   mode = static_cast<SyncMode>(below(4));
   bound = flip() ? kNoBound : count();
   bound_low = std::min(bound, flip() ? kNoBound : count());
   pull_ahead = bound > 0 && flip();
   batch = std::max<std::int64_t>(1, count());
+  sample_count = std::max<std::int64_t>(1, count());
+  end_position = count();
   failure_timeout = Duration(std::max<std::int64_t>(1, count()));
   return m;
 }
@@ -145,9 +148,9 @@ SyncOptions RandomMessages::draw() {
 template <>
 Hello RandomMessages::draw() {
   Hello m;
-  auto& [role, name, host, device, address, build_id, previous] = m;
+  auto& [role, name, host, device, address, build_id, public_key, previous] = m;
   role = static_cast<RoleKind>(below(4));
-  for (std::string* s : {&name, &host, &device, &address, &build_id}) *s = text(false);
+  for (std::string* s : {&name, &host, &device, &address, &build_id, &public_key}) *s = text(false);
   previous = Incarnation(word32());
   return m;
 }
@@ -155,12 +158,13 @@ Hello RandomMessages::draw() {
 template <>
 Welcome RandomMessages::draw() {
   Welcome m;
-  auto& [run_id, id, incarnation, sync, run_text] = m;
+  auto& [run_id, id, incarnation, sync, run_text, allowed_keys] = m;
   run_id = run();
   id = word32();
   incarnation = Incarnation(word32());
   sync = draw<SyncOptions>();
   run_text = text(true);
+  allowed_keys = {text(false), text(false)};
   return m;
 }
 

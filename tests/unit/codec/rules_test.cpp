@@ -124,6 +124,10 @@ BOOST_AUTO_TEST_CASE(negative_and_wild_counts_are_refused) {
     const auto sequence = static_cast<std::uint64_t>(wild);
     const MemberKey key{MemberId(1), Incarnation(1)};
     for (const Message& message : {
+             Message(Welcome{.sync = {.batch = wild}}),
+             Message(Welcome{.sync = {.failure_timeout = time}}),
+             Message(Welcome{.sync = {.sample_count = wild}}),
+             Message(Welcome{.sync = {.end_position = wild}}),
              Message(Heartbeat{.committed = clock}),
              Message(Heartbeat{.samples = wild}),
              Message(Heartbeat{.busy = time}),
@@ -191,6 +195,7 @@ BOOST_AUTO_TEST_CASE(synchronisation_that_could_not_run_is_refused) {
   BOOST_TEST(refused(with({.bound = 2, .bound_low = 3}), "above the upper"));
   BOOST_TEST(refused(with({.bound = 0, .bound_low = 0, .pull_ahead = true}), "pull ahead"));
   BOOST_TEST(refused(with({.batch = 0}), "batch"));
+  BOOST_TEST(refused(with({.sample_count = 0}), "data set is empty"));
   BOOST_TEST(refused(with({.failure_timeout = Duration{}}), "time-out"));
 }
 
@@ -202,6 +207,8 @@ BOOST_AUTO_TEST_CASE(text_that_could_hurt_a_terminal_or_a_log_is_refused) {
   for (const char* bad :
        {"\xc3", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80", "caf\xe9 "})
     BOOST_TEST(refused(sent(Hello{.host = bad}), "UTF-8"));
+  BOOST_TEST(refused(sent(Hello{.public_key = "\x01"}), "public key"));
+  BOOST_TEST(refused(sent(Welcome{.allowed_keys = {"ok", "\x01"}}), "allowed key"));
   BOOST_TEST(refused(sent(Hello{.device = std::string(limits::kMaxNameBytes + 1, 'x')}), "at most 512"));
   BOOST_TEST(sent(Welcome{.run_text = "[run]\r\n\tname = \"x\"\n"}).ok());
   BOOST_TEST(refused(sent(Welcome{.run_text = "\x01"}), "control character"));
