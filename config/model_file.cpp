@@ -132,7 +132,7 @@ Result<Graph> parse_model_file(std::string_view text, const std::string& name) {
   if (!errors.empty()) return Error{ErrorCode::kUsage, std::move(errors)};
 
   std::vector<Layer> layers;
-  for (LayerEntry& entry : entries) layers.push_back({std::move(entry.name), std::move(entry.op), {}});
+  for (LayerEntry& entry : entries) layers.push_back({std::move(entry.name), entry.op, {}});
   auto graph = Graph::make(std::move(title), Shape{input[0], input[1], input[2]}, classes, std::move(layers));
   if (!graph) {
     reader.error(path_of(graph.error().message), graph.error().message);
