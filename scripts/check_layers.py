@@ -196,10 +196,10 @@ def check_links(file):
         if origin is None:
             findings.append(f"target {target}: its folder {folder} is no layer")
             continue
-        if kind == "STATIC_LIBRARY" and folder.count("/") <= 1:
+        if kind == "STATIC_LIBRARY" and origin not in ("node", "tests"):
             names = {"convoy_" + folder.replace("/", "_"), "convoy_" + folder.split("/")[-1]}
-            if target not in names and origin not in ("node", "tests"):
-                findings.append(f"target {target}: a library in {folder} is named {' or '.join(sorted(names))}")
+            if not any(name in targets and targets[name][1] == folder for name in names):
+                findings.append(f"target {target}: no library of {folder} is named {' or '.join(sorted(names))}")
         for library in libraries:
             library = re.sub(r"^\$<LINK_ONLY:(.*)>$", r"\1", library)
             if library in targets:

@@ -33,20 +33,15 @@ step() {
 
 # run_tests PRESET ARGUMENTS...: ctest, whose closing lines the end repeats.
 run_tests() {
-  local folder=build/$1 log status
-  shift
+  local log status
   log=$(mktemp)
-  ctest --test-dir "$folder" --output-on-failure --no-tests=error --timeout 300 "$@" 2>&1 | tee "$log"
+  ctest --preset "$@" 2>&1 | tee "$log"
   status=${PIPESTATUS[0]}
   summary+=("        $(grep -E '^[0-9]+% tests passed' "$log" || echo 'ctest did not get as far as its closing line')")
   while read -r line; do summary+=("        $line"); done < <(sed -n '/^The following tests FAILED/,/^Errors while/p' "$log" | sed '/^Errors while/d')
   rm -f "$log"
   return "$status"
 }
-
-export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-export ASAN_OPTIONS=strict_string_checks=1:detect_stack_use_after_return=1
-export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp:halt_on_error=1:second_deadlock_stack=1"
 
 step "set up" scripts/setup.sh build check
 if step "build release" scripts/build.sh release; then
