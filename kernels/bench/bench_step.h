@@ -25,7 +25,7 @@ struct StepBenchOptions {
   int rounds = 5;
   double round_s = 0.5;  // at least so long, at least three steps
   // Samples to train on; made up when empty.
-  Batch data;
+  Batch data = {};
 };
 
 Result<StepBench> bench_step(Backend& backend, const Graph& graph, const StepBenchOptions& options,

@@ -5,6 +5,7 @@
 // serves all.
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 
 #include "kernels/cpu/node.h"
 
@@ -65,10 +66,18 @@ class PoolNode : public Node {
       }
     }
   }
+  // plane(p, inner): `inner` is a constant for the layouts in blocks, so that the loops over it become
+  // vectors.
   template <class Plane>
   void for_each_plane(Plane plane) const {
+    if (planes_.inner == 16) return share_out(plane, std::integral_constant<int, 16>{});
+    if (planes_.inner == 8) return share_out(plane, std::integral_constant<int, 8>{});
+    share_out(plane, planes_.inner);
+  }
+  template <class Plane, class Inner>
+  void share_out(const Plane& plane, Inner inner) const {
 #pragma omp parallel for schedule(static) if (context_.threads > 1) num_threads(context_.threads)
-    for (std::int64_t p = 0; p < planes_.count; ++p) plane(p);
+    for (std::int64_t p = 0; p < planes_.count; ++p) plane(p, inner);
   }
 
   Context& context_;
@@ -91,23 +100,24 @@ class MaxPool final : public PoolNode {
 
   void forward(const Step&) override {
     input_.forward();
-    const int inner = planes_.inner;
-    for_each_plane([&](std::int64_t p) {
+    for_each_plane([&](std::int64_t p, auto inner) {
       const float* from = input_.view().data + p * in_plane();
       float* to = output_.data + p * out_plane();
       std::int32_t* arg = argmax_.data() + p * out_plane();
       for_each_window([&](std::int64_t o, int row, int row_end, int column, int column_end) {
         const std::int32_t first = row * in_.width + column;
-        for (int c = 0; c < inner; ++c) to[o + c] = from[std::int64_t{first} * inner + c];
-        for (int c = 0; c < inner; ++c) arg[o + c] = first;
+        const float* __restrict corner = from + std::int64_t{first} * inner;
+        float* __restrict best = to + o;
+        std::int32_t* __restrict winner = arg + o;
+        for (int c = 0; c < inner; ++c) best[c] = corner[c], winner[c] = first;
         for (int r = row; r < row_end; ++r) {
           for (int w = column; w < column_end; ++w) {
             const std::int32_t here = r * in_.width + w;
-            const float* x = from + std::int64_t{here} * inner;
+            const float* __restrict x = from + std::int64_t{here} * inner;
             for (int c = 0; c < inner; ++c) {
-              const bool larger = x[c] > to[o + c];
-              to[o + c] = larger ? x[c] : to[o + c];
-              arg[o + c] = larger ? here : arg[o + c];
+              const bool larger = x[c] > best[c];
+              best[c] = larger ? x[c] : best[c];
+              winner[c] = larger ? here : winner[c];
             }
           }
         }
@@ -117,8 +127,7 @@ class MaxPool final : public PoolNode {
 
   void backward(const Step&, Tensors<float*>) override {
     if (!input_.view().gradient) return;
-    const int inner = planes_.inner;
-    for_each_plane([&](std::int64_t p) {
+    for_each_plane([&](std::int64_t p, auto inner) {
       float* to = input_.view().gradient + p * in_plane();
       const float* from = output_.gradient + p * out_plane();
       const std::int32_t* arg = argmax_.data() + p * out_plane();
@@ -127,8 +136,9 @@ class MaxPool final : public PoolNode {
         for (int r = row; r < row_end; ++r) {
           for (int w = column; w < column_end; ++w) {
             const std::int32_t here = r * in_.width + w;
-            float* dx = to + std::int64_t{here} * inner;
-            for (int c = 0; c < inner; ++c) dx[c] += arg[o + c] == here ? from[o + c] : 0.0f;
+            float* __restrict dx = to + std::int64_t{here} * inner;
+            const float* __restrict dy = from + o;
+            for (int c = 0; c < inner; ++c) dx[c] += arg[o + c] == here ? dy[c] : 0.0f;
           }
         }
       });
@@ -146,9 +156,8 @@ class AvgPool final : public PoolNode {
 
   void forward(const Step&) override {
     input_.forward();
-    const int inner = planes_.inner;
     const float scale = 1.0f / static_cast<float>(kernel_ * kernel_);
-    for_each_plane([&](std::int64_t p) {
+    for_each_plane([&](std::int64_t p, auto inner) {
       const float* from = input_.view().data + p * in_plane();
       float* to = output_.data + p * out_plane();
       for_each_window([&](std::int64_t o, int row, int row_end, int column, int column_end) {
@@ -166,9 +175,8 @@ class AvgPool final : public PoolNode {
 
   void backward(const Step&, Tensors<float*>) override {
     if (!input_.view().gradient) return;
-    const int inner = planes_.inner;
     const float scale = 1.0f / static_cast<float>(kernel_ * kernel_);
-    for_each_plane([&](std::int64_t p) {
+    for_each_plane([&](std::int64_t p, auto inner) {
       float* to = input_.view().gradient + p * in_plane();
       const float* from = output_.gradient + p * out_plane();
       std::fill_n(to, in_plane(), 0.0f);
