@@ -1,0 +1,76 @@
+// LiveDisplay: a run's progress on stderr. On a terminal a table that is redrawn in place, elsewhere plain
+// lines, at most one a second, and events.
+//
+// Uses the file descriptor, does not own it. One thread at a time; writing can block (a stopped terminal), so
+// not the thread that answers heartbeats. When the other end is gone it falls silent for good.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "master/master.h"
+#include "node/record/metrics.h"
+
+namespace convoy::record {
+
+struct RenderOptions {
+  int width = 80;        // columns; no line is longer
+  int height = 1000;     // rows; members that do not fit are counted
+  bool colour = false;   // ANSI attributes
+  bool unicode = false;  // bars and dashes beyond ASCII
+};
+
+// The table, line by line. Pure. `waiting_s`: since when the start is awaited.
+std::vector<std::string> render_table(const RunTitle& title, const MasterStatus& status,
+                                      const RunMetrics& metrics, double waiting_s,
+                                      const RenderOptions& options);
+// The same in one plain line.
+std::string render_line(const RunTitle& title, const MasterStatus& status, const RunMetrics& metrics,
+                        double waiting_s);
+
+class LiveDisplay {
+ public:
+  enum class Style { kAuto, kTable, kPlain, kNone };
+
+  // kAuto: a table when `fd` is a terminal that knows ANSI (TERM is set and not "dumb").
+  LiveDisplay(int fd, RunTitle title, Style style = Style::kAuto);
+  ~LiveDisplay();  // close()
+  LiveDisplay(const LiveDisplay&) = delete;
+  LiveDisplay& operator=(const LiveDisplay&) = delete;
+
+  // As often as one likes: a table is drawn at most ten times a second, a plain line at most once a second.
+  void update(Time now, const MasterStatus& status, const RunMetrics& metrics);
+  // One line that stays, above the table. Control characters are replaced: texts come from peers.
+  void event(const std::string& text);
+  // Draws the last picture and leaves the cursor below it, visible. Nothing is shown afterwards.
+  void close();
+
+ private:
+  struct Size {
+    int width = 80;
+    int height = 24;
+  };
+  Size size() const;
+  void draw();
+  void erase(std::string& out);
+  void write(const std::string& bytes);
+
+  int fd_;
+  RunTitle title_;
+  Style style_;
+  bool unicode_ = false;
+  bool colour_ = false;
+  bool cursor_hidden_ = false;
+  bool dead_ = false;
+
+  std::optional<Time> first_;  // update
+  std::optional<Time> last_drawn_;
+  std::optional<MasterStatus> status_;
+  RunMetrics metrics_;
+  double waiting_s_ = 0;
+  std::vector<int> drawn_columns_;  // of each line of the table on the screen
+  std::string last_line_;
+};
+
+}  // namespace convoy::record
