@@ -39,7 +39,8 @@ void Coverage::on_begin(const Engine& engine) {
       note(!f.inbound || !f.outbound, "one-way partition");
     }
     if (f.kind == FaultKind::kFreeze)
-      note(true, f.lasts > s.sync.failure_timeout ? "freeze beyond the time-out" : "freeze within the time-out");
+      note(true,
+           f.lasts > s.sync.failure_timeout ? "freeze beyond the time-out" : "freeze within the time-out");
   }
 }
 

@@ -253,7 +253,8 @@ void Engine::carry_out(Node& node, Effect& effect) {
       if (quit->failed) outcome_.problem = "the Master gave up: " + quit->text;
     } else {
       if (quit->failed && outcome_.problem.empty()) outcome_.problem = node.name + " failed: " + quit->text;
-      if (node.returns_after > Duration{}) push(now_ + node.returns_after, kMasterPeerId, StartNode{node.index});
+      if (node.returns_after > Duration{})
+        push(now_ + node.returns_after, kMasterPeerId, StartNode{node.index});
       crash(node.peer);
     }
   } else if (const auto* trace = std::get_if<Trace>(&effect)) {

@@ -154,6 +154,7 @@ Scenario random_scenario(std::uint64_t seed, const Limits& limits) {
     }
   }
   s.min_w_slaves = 1;
+  s.in_parts = draw.chance(0.3);
   s.deadline = s.last_fault_end() + from_seconds(600 + 200 * span_s);
   return s;
 }

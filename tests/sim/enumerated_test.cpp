@@ -1,0 +1,77 @@
+// Every moment once: on a small run, a fault strikes one W-slave after each event that there is. Whatever the
+// moment, the run ends with each position committed once.
+#include <boost/test/unit_test.hpp>
+
+#include "tests/sim/support.h"
+
+namespace convoy::sim {
+namespace {
+
+Scenario three_members(const SyncOptions& sync) {
+  Scenario s = small_scenario(sync, 3, 2, 10);
+  s.evaluate_every = 5;
+  s.min_w_slaves = 2;  // the third may be gone before the start
+  return s;
+}
+
+Outcome undisturbed(const Scenario& s) {
+  const Outcome outcome = run_checked(s);
+  BOOST_REQUIRE_MESSAGE(outcome.problem.empty(), outcome.problem);
+  BOOST_REQUIRE(outcome.events > 150u);
+  return outcome;
+}
+
+// Strikes after every event of the undisturbed run.
+void strike_everywhere(FaultKind kind, Duration lasts) {
+  for (const Mode& mode : all_modes()) {
+    Scenario s = three_members(mode.sync);
+    const Outcome quiet = undisturbed(s);
+    for (std::size_t victim : {0, 2}) {
+      std::uint64_t changed = 0;
+      for (std::uint64_t after = 1; after < quiet.events; ++after) {
+        Fault fault;
+        fault.kind = kind;
+        fault.worker = victim;
+        fault.after_events = after;
+        fault.lasts = lasts;
+        s.faults = {fault};
+        const Outcome outcome = run_checked(s);
+        BOOST_TEST(outcome.problem.empty(), mode.name << ", " << describe(fault) << ": " << outcome.problem);
+        if (outcome.hash != quiet.hash) ++changed;
+      }
+      BOOST_TEST(changed > quiet.events / 2, mode.name << ": the fault hardly ever did anything");
+    }
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_member_may_die_after_any_event_and_never_return) {
+  strike_everywhere(FaultKind::kCrash, Duration{});
+}
+
+BOOST_AUTO_TEST_CASE(a_member_may_die_after_any_event_and_return_before_it_is_missed) {
+  strike_everywhere(FaultKind::kCrash, 20ms);
+}
+
+BOOST_AUTO_TEST_CASE(a_member_may_die_after_any_event_and_return_later) {
+  strike_everywhere(FaultKind::kCrash, 300ms);
+}
+
+BOOST_AUTO_TEST_CASE(a_member_may_freeze_for_three_time_outs_after_any_event) {
+  strike_everywhere(FaultKind::kFreeze, 1500ms);
+}
+
+BOOST_AUTO_TEST_CASE(a_member_may_freeze_for_a_moment_after_any_event) {
+  strike_everywhere(FaultKind::kFreeze, 30ms);
+}
+
+BOOST_AUTO_TEST_CASE(a_member_may_leave_after_any_event) {
+  strike_everywhere(FaultKind::kLeave, Duration{});
+}
+
+BOOST_AUTO_TEST_CASE(a_member_may_leave_after_any_event_and_return) {
+  strike_everywhere(FaultKind::kLeave, 100ms);
+}
+
+}  // namespace convoy::sim

@@ -1,0 +1,97 @@
+// Situations that once went wrong, or that are easily got wrong, each by its name.
+#include <boost/test/unit_test.hpp>
+
+#include "tests/sim/support.h"
+
+namespace convoy::sim {
+namespace {
+
+void check_run(const Scenario& s, const std::string& name) {
+  const Outcome outcome = run_checked(s);
+  BOOST_TEST(outcome.problem.empty(), name << ": " << outcome.problem << " in " << describe(s));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(fewer_samples_than_w_slaves_end_with_each_trained_once) {
+  for (const Mode& mode : all_modes()) {
+    for (std::int64_t positions : {1, 2, 3, 7}) {
+      for (std::size_t workers : {1, 2, 8})
+        check_run(small_scenario(mode.sync, workers, 2, positions), mode.name);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_smaller_than_the_number_of_w_slaves_trains_all) {
+  for (const Mode& mode : all_modes()) {
+    Scenario s = small_scenario(mode.sync, 6, 2, 40);
+    s.sync.batch = 2;
+    check_run(s, mode.name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(p_slaves_without_a_chunk_do_no_harm) {
+  for (const Mode& mode : all_modes()) {
+    Scenario s = small_scenario(mode.sync, 3, 4, 30);
+    s.chunks = 2;
+    check_run(s, mode.name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(when_all_w_slaves_leave_and_one_returns_the_rest_is_trained) {
+  for (const Mode& mode : all_modes()) {
+    for (const std::int64_t at_ms : {70, 90, 130}) {
+      Scenario s = small_scenario(mode.sync, 3, 2, 60);
+      for (std::size_t w = 0; w < 3; ++w) {
+        Fault leave;
+        leave.kind = FaultKind::kLeave;
+        leave.worker = w;
+        leave.at = std::chrono::milliseconds(at_ms) + std::chrono::microseconds(300 * w);
+        leave.lasts = w == 1 ? Duration(2s) : Duration{};
+        s.faults.push_back(leave);
+      }
+      check_run(s, mode.name);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_w_slave_may_join_at_any_time_the_very_end_and_the_last_evaluation_included) {
+  for (const Mode& mode : all_modes()) {
+    Scenario s = small_scenario(mode.sync, 2, 2, 12);
+    s.test_count = 20;
+    const Outcome alone = run_checked(s);
+    BOOST_REQUIRE(alone.problem.empty());
+    s.workers.push_back(s.workers.front());
+    s.workers.back().warm_up = 1ms;
+    const auto end_us =
+        std::chrono::duration_cast<std::chrono::microseconds>(alone.ended.since_start).count();
+    for (std::int64_t at_us = 0; at_us <= end_us + 2000; at_us += 777) {
+      s.workers.back().starts = std::chrono::microseconds(at_us);
+      check_run(s, mode.name + " joins at " + std::to_string(at_us) + " us");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_freeze_shorter_than_the_time_out_loses_nobody) {
+  for (const Mode& mode : all_modes()) {
+    Scenario s = small_scenario(mode.sync, 3, 2, 60);
+    Fault freeze;
+    freeze.kind = FaultKind::kFreeze;
+    freeze.worker = 1;
+    freeze.at = 120ms;
+    freeze.lasts = s.sync.failure_timeout / 2;
+    s.faults.push_back(freeze);
+    struct Losses : Watcher {
+      int lost = 0;
+      void on_effect(Time, PeerId, const Effect& effect) override {
+        const auto* trace = std::get_if<Trace>(&effect);
+        if (trace != nullptr && std::holds_alternative<TraceLost>(*trace)) ++lost;
+      }
+    } losses;
+    const Outcome outcome = run_checked(s, {&losses});
+    BOOST_TEST(outcome.problem.empty(), mode.name << ": " << outcome.problem);
+    BOOST_TEST(losses.lost == 0, mode.name);
+  }
+}
+
+}  // namespace convoy::sim

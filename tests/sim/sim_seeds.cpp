@@ -1,0 +1,174 @@
+// Runs simulated scenarios drawn from seeds, with every invariant checker watching.
+//
+//   sim_seeds --from=1 --count=1000     fixed seeds
+//   sim_seeds --fresh --count=1000      seeds counted from the clock; the base is printed
+//   sim_seeds --seed=N [--trace]        one seed alone; with --trace every effect of every role
+//   options: --jobs=N (threads), --workers=N, --servers=N (upper limits of what is drawn)
+//
+// Prints each failing seed with the command that reruns it, then what was covered and how fast. Exit 1 when
+// anything failed.
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "master/sim/checkers/checkers.h"
+#include "master/sim/coverage.h"
+
+namespace convoy::sim {
+namespace {
+
+struct Arguments {
+  std::uint64_t from = 1;
+  std::uint64_t count = 1000;
+  bool trace = false;
+  unsigned jobs = 1;
+  Limits limits;
+};
+
+// Everything that roles do, without life signs and timers: the protocol talking.
+class Printer : public Watcher {
+ public:
+  void on_effect(Time now, PeerId peer, const Effect& effect) override {
+    if (std::holds_alternative<WakeAt>(effect)) return;
+    if (const auto* s = std::get_if<Send>(&effect)) {
+      if (std::holds_alternative<Heartbeat>(s->envelope.message) ||
+          std::holds_alternative<HeartbeatReply>(s->envelope.message))
+        return;
+    }
+    std::cout << now << " " << peer << ": " << describe(effect) << "\n";
+  }
+  void on_fault(Time now, const Fault& fault) override { std::cout << now << " " << describe(fault) << "\n"; }
+};
+
+struct Totals {
+  std::uint64_t events = 0;
+  std::uint64_t views = 0;
+  std::uint64_t failed = 0;
+  Coverage coverage;
+};
+
+std::string rerun(std::uint64_t seed, const Limits& limits) {
+  std::string command = "sim_seeds --seed=" + std::to_string(seed);
+  const Limits usual;
+  if (limits.workers != usual.workers) command += " --workers=" + std::to_string(limits.workers);
+  if (limits.servers != usual.servers) command += " --servers=" + std::to_string(limits.servers);
+  return command;
+}
+
+Totals run_range(const Arguments& arguments) {
+  std::atomic<std::uint64_t> next{arguments.from};
+  const std::uint64_t end = arguments.from + arguments.count;
+  std::mutex mutex;
+  Totals totals;
+  const auto work = [&] {
+    Totals mine;
+    for (std::uint64_t seed = next++; seed < end; seed = next++) {
+      const Scenario scenario = random_scenario(seed, arguments.limits);
+      std::vector<Watcher*> also{&mine.coverage};
+      const Outcome outcome = run_checked(scenario, also);
+      mine.events += outcome.events;
+      mine.views += outcome.view_changes;
+      if (outcome.problem.empty()) continue;
+      ++mine.failed;
+      const std::scoped_lock lock(mutex);
+      std::cout << "FAILED " << describe(scenario) << "\n    " << outcome.problem << " (at " << outcome.ended
+                << ")\n    again: " << rerun(seed, arguments.limits) << "\n";
+    }
+    const std::scoped_lock lock(mutex);
+    totals.events += mine.events;
+    totals.views += mine.views;
+    totals.failed += mine.failed;
+    totals.coverage.add(mine.coverage);
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < arguments.jobs; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& t : threads) t.join();
+  return totals;
+}
+
+int run_one(const Arguments& arguments) {
+  const Scenario scenario = random_scenario(arguments.from, arguments.limits);
+  std::cout << describe(scenario) << "\n";
+  Printer printer;
+  std::vector<Watcher*> also;
+  if (arguments.trace) also.push_back(&printer);
+  const Outcome outcome = run_checked(scenario, also);
+  std::cout << (outcome.problem.empty() ? "no violation" : "FAILED " + outcome.problem) << ", "
+            << outcome.events << " events, hash " << outcome.hash << ", ended at " << outcome.ended << "\n";
+  return outcome.problem.empty() ? 0 : 1;
+}
+
+int usage(const std::string& what) {
+  std::cerr << "sim_seeds: " << what
+            << "; usage: sim_seeds [--from=N | --fresh | --seed=N [--trace]] [--count=N] [--jobs=N] "
+               "[--workers=N] [--servers=N]\n";
+  return 2;
+}
+
+int run(int argc, char** argv) {
+  Arguments arguments;
+  bool one = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    const std::size_t equals = argument.find('=');
+    const std::string_view name = argument.substr(0, equals);
+    std::uint64_t value = 0;
+    if (equals != std::string_view::npos) {
+      char* rest = nullptr;
+      value = std::strtoull(argument.data() + equals + 1, &rest, 10);
+      if (*rest != '\0' || rest == argument.data() + equals + 1)
+        return usage("no number in " + std::string(argument));
+    }
+    if (name == "--from") {
+      arguments.from = value;
+    } else if (name == "--count") {
+      arguments.count = value;
+    } else if (name == "--seed") {
+      arguments.from = value;
+      one = true;
+    } else if (argument == "--fresh") {
+      const auto now = std::chrono::system_clock::now().time_since_epoch();
+      arguments.from =
+          static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+    } else if (argument == "--trace") {
+      arguments.trace = true;
+    } else if (name == "--jobs" && value > 0) {
+      arguments.jobs = static_cast<unsigned>(value);
+    } else if (name == "--workers" && value > 0) {
+      arguments.limits.workers = value;
+    } else if (name == "--servers" && value > 0) {
+      arguments.limits.servers = value;
+    } else {
+      return usage("unknown argument " + std::string(argument));
+    }
+  }
+  if (one) return run_one(arguments);
+  if (arguments.count == 0) return usage("--count=0 would check nothing");
+
+  std::cout << "seeds " << arguments.from << " to " << arguments.from + arguments.count - 1 << std::endl;
+  const auto began = std::chrono::steady_clock::now();
+  const Totals totals = run_range(arguments);
+  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  std::cout << totals.coverage.table();
+  std::cout << arguments.count << " seeds, " << totals.failed << " with a violation; mean "
+            << totals.events / arguments.count << " events and "
+            << static_cast<double>(totals.views) / static_cast<double>(arguments.count) << " views a run; "
+            << static_cast<std::uint64_t>(static_cast<double>(totals.events) / took) << " events/s, " << took
+            << " s\n";
+  return totals.failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace convoy::sim
+
+int main(int argc, char** argv) {
+  return convoy::sim::run(argc, argv);
+}
