@@ -19,7 +19,7 @@ namespace convoy {
 namespace cpu {
 namespace {
 
-// One way to compute a layer (or, with layers = 2, a layer and the one behind it).
+// One way to compute a layer, or, with layers > 1, a layer and those behind it.
 struct Candidate {
   std::function<std::unique_ptr<Node>(Context&, const Activation& input)> make;
   int layers = 1;
@@ -30,15 +30,17 @@ std::vector<Candidate> candidates_for(const Graph& graph, int layer) {
   const LayerOp& op = graph.layers()[layer].op;
   if (const auto* conv = std::get_if<Conv2d>(&op)) {
     std::vector<Candidate> all;
-    // The loss is last, so there is always a next layer.
-    const auto* pool = std::get_if<MaxPool2d>(&graph.layers()[layer + 1].op);
+    // The loss is last, so there is a layer behind each of these.
+    const bool relu = std::holds_alternative<Relu>(graph.layers()[layer + 1].op);
+    const int pool_layer = layer + (relu ? 2 : 1);
+    const auto* pool = std::get_if<MaxPool2d>(&graph.layers()[pool_layer].op);
     if (pool && can_pool_conv(*conv, *pool)) {
-      const Shape pooled = graph.layer_output(layer + 1);
-      const bool plain = std::holds_alternative<Flatten>(graph.layers()[layer + 2].op);
+      const Shape pooled = graph.layer_output(pool_layer);
+      const bool plain = std::holds_alternative<Flatten>(graph.layers()[pool_layer + 1].op);
       all.push_back({[=](Context& c, const Activation& in) {
-                       return make_pooled_conv(c, *conv, *pool, in, pooled, plain);
+                       return make_pooled_conv(c, *conv, *pool, in, pooled, relu, plain);
                      },
-                     2});
+                     pool_layer + 1 - layer});
     }
     for (ConvLayout layout : {ConvLayout::kAny, ConvLayout::kPlain, ConvLayout::kChannelsLast}) {
       all.push_back({[=](Context& c, const Activation& in) { return make_conv(c, *conv, in, out, layout); }});

@@ -89,11 +89,11 @@ enum class ConvLayout { kAny, kPlain, kChannelsLast };
 // What makes nodes. `input` is bound when they are called. They throw dnnl::error when oneDNN cannot.
 std::unique_ptr<Node> make_conv(Context& context, const Conv2d& op, const Activation& input, Shape out,
                                 ConvLayout layout);
-// A convolution and the pooling behind it in one; see pooled_conv.cpp. `out`: of the pooling. Writes nchw
-// when `plain_output`, else nhwc. REQUIRES: can_pool_conv.
+// A convolution and the pooling behind it in one, with or without a ReLU between them; see pooled_conv.cpp.
+// `out`: of the pooling. Writes nchw when `plain_output`, else nhwc. REQUIRES: can_pool_conv.
 bool can_pool_conv(const Conv2d& conv, const MaxPool2d& pool);
 std::unique_ptr<Node> make_pooled_conv(Context& context, const Conv2d& conv, const MaxPool2d& pool,
-                                       const Activation& input, Shape out, bool plain_output);
+                                       const Activation& input, Shape out, bool relu, bool plain_output);
 std::unique_ptr<Node> make_linear(Context& context, const Linear& op, const Activation& input, Shape out,
                                   bool any_layout);
 std::unique_ptr<Node> make_max_pool(Context& context, const MaxPool2d& op, const Activation& input,

@@ -55,6 +55,10 @@ std::vector<Graph> graphs() {
                        {"r2", Relu{}, {}},
                        {"p", MaxPool2d{3, 2, 1}, {}},
                        {"c3", conv(16, 3, 2, 1, false), {}}}));
+  // Rows under the kernel that need more vectors than there are registers.
+  all.push_back(
+      chain("wide conv and max pool", {40, 10, 10},
+            {{"c1", conv(33, 3), {}}, {"p", MaxPool2d{2, 2, 0}, {}}, {"c2", conv(20, 2, 1, 0, false), {}}}));
   return all;
 }
 

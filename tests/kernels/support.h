@@ -102,6 +102,17 @@ inline std::vector<Graph> layer_zoo() {
             {{"c1", conv(3, 3), {}}, {"p", AvgPool2d{2, 2, 0}, {}}, {"c2", conv(3, 2), {}}}),
       chain("avg pool overlapping and padded", {1, 7, 7},
             {{"c1", conv(3, 3, 1, 1), {}}, {"p", AvgPool2d{3, 2, 1}, {}}, {"c2", conv(3, 2), {}}}),
+      chain(
+          "conv, relu, max pool", {1, 9, 8},
+          {{"c1", conv(4, 3), {}}, {"r", Relu{}, {}}, {"p", MaxPool2d{2, 2, 0}, {}}, {"c2", conv(3, 2), {}}}),
+      chain(
+          "conv, max pool of three, relu", {2, 11, 8},
+          {{"c1", conv(9, 3), {}}, {"p", MaxPool2d{3, 3, 0}, {}}, {"r", Relu{}, {}}, {"c2", conv(3, 2), {}}}),
+      chain("conv and max pool at the end", {1, 8, 8},
+            {{"c1", conv(10, 3), {}},
+             {"c2", conv(9, 3, 1, 0, false), {}},
+             {"r", Relu{}, {}},
+             {"p", MaxPool2d{2, 2, 0}, {}}}),
       chain("relu", {1, 6, 6}, {{"c1", conv(4, 3), {}}, {"r", Relu{}, {}}, {"c2", conv(3, 2), {}}}),
       chain("relu first and behind pools", {1, 8, 8},
             {{"r1", Relu{}, {}}, {"c1", conv(4, 3), {}}, {"p", MaxPool2d{2, 2, 0}, {}}, {"r2", Relu{}, {}}}),
