@@ -9,10 +9,11 @@
 #   fashion-mnist  that data set
 set -euo pipefail
 
+# libdnnl-dev's CMake file looks for OpenCL, which its package does not bring.
 build=(
   ca-certificates capnproto ccache cmake cppzmq-dev g++ git libboost-test-dev libcaf-dev libcapnp-dev libcli11-dev
   libdnnl-dev libopenblas-dev libsodium-dev libspdlog-dev libsqlite3-dev libtomlplusplus-dev libzmq3-dev ninja-build
-  nlohmann-json3-dev pkg-config zlib1g-dev
+  nlohmann-json3-dev ocl-icd-opencl-dev pkg-config zlib1g-dev
 )
 check=(clang-14 clang-format-14 clang-tidy-14 iproute2 libclang-rt-14-dev libomp-14-dev procps python3)
 npm=(npm)
