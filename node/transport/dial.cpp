@@ -224,6 +224,10 @@ void Dial::read_messages(SteadyTime now) {
 void Dial::greet(SteadyTime now) {
   state_ = State::kGreeting;
   deadline_ = now + site_.timing.attempt;
+  // A send that does not wait looks for new connections once a millisecond only; asking for events looks now.
+  int events = 0;
+  std::size_t size = sizeof events;
+  zmq_getsockopt(link_.socket().get(), ZMQ_EVENTS, &events, &size);
   send_frames(link_.socket(), {}, encode_hello({false, site_.options.self, peer_}), nullptr);
 }
 

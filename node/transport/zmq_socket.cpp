@@ -192,7 +192,8 @@ bool receive_frames(const Socket& socket, bool router, Received& out) {
       return false;
     }
     more = zmq_msg_more(&message) != 0;
-    if (first) out.fd = zmq_msg_get(&message, ZMQ_SRCFD);
+    // Not from the routing frame: a ROUTER that was polled before gives that without its connection.
+    if (!first || !router) out.fd = zmq_msg_get(&message, ZMQ_SRCFD);
     if (first && router)
       out.routing.assign(static_cast<const char*>(zmq_msg_data(&message)), zmq_msg_size(&message));
     else if (out.frames.size() < kMaxFrames)
