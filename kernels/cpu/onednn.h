@@ -30,13 +30,14 @@ class Buffer {
   // `colour`: large buffers would all begin at the same place of a page, and a load is held up by an earlier
   // store that differs from it in the page alone. Buffers of different colours begin at different places.
   explicit Buffer(std::int64_t count, int colour = 0) : count_(count) {
-    const std::size_t shift = static_cast<std::size_t>(colour) * 11 * 64 % 4096;
-    const std::size_t bytes =
-        shift + (static_cast<std::size_t>(count) * sizeof(float) + 2 * 64 - 1) / 64 * 64;
-    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(64, bytes)));
+    constexpr std::size_t kBorder = 64;
+    const std::size_t shift = static_cast<std::size_t>(colour) * 11 * kBorder % 4096;
+    // calloc: pages that are never touched cost nothing.
+    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(float) + shift + 2 * kBorder;
+    memory_.reset(static_cast<std::byte*>(std::calloc(bytes, 1)));
     if (!memory_) throw std::bad_alloc();
-    std::memset(memory_.get(), 0, bytes);
-    data_ = reinterpret_cast<float*>(memory_.get() + shift);
+    const std::size_t past = reinterpret_cast<std::uintptr_t>(memory_.get()) % kBorder;
+    data_ = reinterpret_cast<float*>(memory_.get() + shift + (kBorder - past) % kBorder);
   }
 
   float* data() const { return data_; }
