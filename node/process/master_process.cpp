@@ -1,0 +1,292 @@
+#include "node/process/master_process.h"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <deque>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "master/master.h"
+#include "node/data/dataset.h"
+#include "node/process/actors.h"
+#include "node/process/build_id.h"
+#include "node/process/link.h"
+#include "node/process/security.h"
+#include "node/record/journal.h"
+#include "node/record/live_display.h"
+#include "node/record/model_store.h"
+#include "node/record/recorder.h"
+#include "node/record/status_json.h"
+#include "node/run/run_setup.h"
+
+namespace convoy {
+namespace {
+
+constexpr Duration kDisplayInterval = std::chrono::milliseconds(250);
+
+std::string wall_clock() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+record::RunTitle title_of(const config::RunOptions& run, const Graph& graph, const SyncOptions& sync) {
+  record::RunTitle title;
+  title.name = run.name;
+  title.model = graph.name();
+  title.data = run.data.name.empty() ? run.data.dir : run.data.name;
+  title.mode = config::to_string(run.sync.mode);
+  if (sync.bound != kNoBound) title.bound = sync.bound;
+  title.batch = sync.batch;
+  title.target_accuracy = run.train.target_accuracy;
+  return title;
+}
+
+class MasterProcessImpl final : public MasterProcess, public LinkSink, public RoleHost {
+ public:
+  MasterProcessImpl(MasterProcessOptions options, Ending& ending, NodeClock clock)
+      : options_(std::move(options)), ending_(ending), clock_(clock) {}
+
+  Result<void> start(ActorHouse& house) {
+    const config::RunOptions& run = options_.run.options;
+    Result<RunSetup> setup = make_setup(run);
+    if (!setup) return setup.error();
+    setup_.emplace(std::move(*setup));
+    Result<std::shared_ptr<const data::Dataset>> dataset = data::load_dataset(run.data);
+    if (!dataset) return dataset.error();
+    if (Result<void> fits = data::check_fits(**dataset, setup_->graph); !fits) return fits.error();
+    const SyncOptions sync = protocol_options(run, (*dataset)->train().size());
+    if (sync.end_position < 1) {
+      return Error{ErrorCode::kUsage, "train.epochs: less than one sample of " +
+                                          std::to_string(sync.sample_count) + " would be trained; give more."};
+    }
+
+    Result<MasterSecurity> security = master_security(options_.run);
+    if (!security) return security.error();
+    Result<record::RunDir> dir = record::RunDir::open(run.dir, options_.start);
+    if (!dir) return dir.error();
+    dir_.emplace(std::move(*dir));
+    if (Result<void> kept = dir_->write_options(config::serialise(run)); !kept) return kept.error();
+    Result<record::Journal> journal = record::Journal::open(dir_->paths().journal());
+    if (!journal) return journal.error();
+    journal_.emplace(std::move(*journal));
+    Result<std::uint32_t> term = journal_->begin_term();
+    if (!term) return term.error();
+
+    TransportOptions transport;
+    transport.self = kMasterPeerId;
+    transport.bind = config::to_string(run.cluster.listen);
+    transport.keys = security->keys;
+    transport.encrypt_bind = security->keys.has_value();
+    transport.allowed_keys = security->allowed;
+    transport.failure_timeout = sync.failure_timeout;
+    Result<std::unique_ptr<Link>> link = Link::start(std::move(transport), journal_->run(), *this);
+    if (!link) return link.error();
+    link_ = std::move(*link);
+    address_ = link_->transport().bound_address();
+
+    sample_count_ = sync.sample_count;
+    record::RunTitle title = title_of(run, setup_->graph, sync);
+    title.address = address_;
+    title_ = title;
+    record::RecorderOptions recording;
+    recording.title = title;
+    recording.run = journal_->run();
+    recording.build_id = build_id();
+    recording.started_at = wall_clock();
+    recording.sample_count = sync.sample_count;
+    recording.end_position = sync.end_position;
+    Result<record::Recorder> recorder = record::Recorder::open(dir_->paths(), std::move(recording));
+    if (!recorder) return recorder.error();
+    recorder_.emplace(std::move(*recorder));
+    display_.emplace(STDERR_FILENO, title);
+    if (std::ofstream out(dir_->paths().dir + "/address"); out) out << address_ << "\n";  // for `convoy status`
+    note("the Master listens on " + address_ + (security->keys ? ", encrypted" : ""));
+    for (std::string& line : std::exchange(early_, {})) note(line);
+
+    MasterOptions role;
+    role.run = journal_->run();
+    role.term = *term;
+    role.sync = sync;
+    role.run_text = config::serialise(run);
+    for (const PublicKey& key : security->allowed) role.allowed_keys.push_back(key.text());
+    role.build_id = build_id();
+    role.test_count = (*dataset)->test().size();
+    role.evaluate_every =
+        static_cast<std::int64_t>(run.eval.every_epochs * static_cast<double>(sync.sample_count));
+    for (const Chunk& c : setup_->chunks.chunks) role.chunk_bytes.push_back(c.count * bytes_of(setup_->scalar));
+    role.equal_partition = run.sync.partition == config::Partition::kEqual;
+    role.min_w_slaves = static_cast<std::size_t>(run.cluster.min_w_slaves);
+    role.min_p_slaves = static_cast<std::size_t>(run.cluster.min_p_slaves);
+    role.lease_ahead = from_seconds(run.cluster.lease_ahead_s);
+    master_ = std::make_shared<Master>(std::move(role));
+    clerk_ = house.spawn_executor("clerk");
+    role_ = house.spawn_role(master_, *this, clock_);
+    tell(role_, Started{});
+    in_turn_of(role_, [this](Time now) { observe(now); });
+    return {};
+  }
+
+  const std::string& address() const override { return address_; }
+  void leave() override { tell(role_, LeaveRequested{}); }
+
+  void stop(const Ending::Outcome& outcome) override {
+    if (link_) link_->close();
+    // After the actors' last turn nobody else touches the recorder; until then it has a lock of its own.
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    if (recorder_ && master_) {
+      const bool finished = outcome.status == 0;
+      (void)recorder_->finish(clock_.now(), last_status_, finished, outcome.text);
+    }
+    if (display_) display_->close();
+    role_ = nullptr;
+    clerk_ = nullptr;
+  }
+
+  // LinkSink
+  void received(Envelope envelope) override {
+    if (std::holds_alternative<StatusRequest>(envelope.message)) {
+      in_turn_of(role_, [this, to = envelope.from](Time now) { send_status(to, now); });
+      return;
+    }
+    if (Result<void> sound = check_tensors(envelope.message, *setup_); !sound) return refused(sound.error().message);
+    tell(role_, std::move(envelope));
+  }
+  void peer_lost(PeerId peer) override { tell(role_, PeerLost{peer}); }
+  void peer_back(PeerId peer) override { tell(role_, PeerBack{peer}); }
+  void trouble(const Trouble& trouble) override { note(trouble.text); }
+  void refused(const std::string& text) override { note(text); }
+
+  // RoleHost, in the role's turn.
+  void carry_out(Effect effect) override {
+    if (auto* send = std::get_if<Send>(&effect)) {
+      link_->send(send->to, send->envelope);
+    } else if (const auto* journal = std::get_if<Journal>(&effect)) {
+      run_on(clerk_, [this, entry = *journal] { write_journal(entry); });
+    } else if (const auto* save = std::get_if<SaveModel>(&effect)) {
+      run_on(clerk_, [this, model = *save] { save_model(model); });
+    } else if (const auto* trace = std::get_if<Trace>(&effect)) {
+      record_trace(*trace);
+    } else if (const auto* quit = std::get_if<Quit>(&effect)) {
+      update_status(clock_.now());
+      ending_.set({quit->failed ? 1 : 0, quit->text});
+    }
+  }
+
+ private:
+  void write_journal(const Journal& entry) {
+    if (Result<void> written = journal_->record_active(entry.record, entry.ledger); !written) {
+      return ending_.set({1, written.error().message});
+    }
+    tell(role_, Journaled{entry.record.view});
+  }
+
+  void save_model(const SaveModel& model) {
+    record::ModelInfo info;
+    info.run_text = config::serialise(options_.run.options);
+    info.model = options_.run.options.model;
+    info.samples = protocol_samples_;
+    Result<std::string> folder =
+        record::write_model(dir_->paths().checkpoints(), model, setup_->chunks, setup_->graph, info);
+    if (!folder) return ending_.set({1, folder.error().message});
+    tell(role_, Saved{});
+  }
+
+  // Before the P-slave's log is acknowledged it is on its way to disk: effects are carried out in order.
+  void record_trace(const Trace& trace) {
+    if (const auto* trained = std::get_if<TraceTrained>(&trace)) protocol_samples_ = trained->ledger.size();
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return;
+    if (Result<void> written = recorder_->trace(clock_.now(), trace); !written) {
+      ending_.set({1, written.error().message});
+    }
+    const std::string line = record::describe_for_people(trace, sample_count_);
+    if (!line.empty()) display_->event(line);
+  }
+
+  void note(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return;
+    if (!recorder_ || !display_) {
+      early_.push_back(text);
+      return;
+    }
+    (void)recorder_->note(clock_.now(), text);
+    display_->event(text);
+  }
+
+  void update_status(Time now) {
+    MasterStatus status = master_->status(now);
+    const std::lock_guard lock(mutex_);
+    last_status_ = std::move(status);
+    if (stopped_) return;
+    if (Result<void> written = recorder_->observe(now, last_status_); !written) {
+      ending_.set({1, written.error().message});
+    }
+  }
+
+  // Every now and then: the window's metrics, and a new picture for people, drawn where a slow terminal hurts nobody.
+  void observe(Time now) {
+    update_status(now);
+    run_on(clerk_, [this, now] {
+      const std::lock_guard lock(mutex_);
+      if (!stopped_) display_->update(now, last_status_, recorder_->metrics());
+    });
+    caf::delayed_anon_send(role_, kDisplayInterval, InTurn{std::make_shared<const std::function<void(Time)>>(
+                                                       [this](Time later) { observe(later); })});
+  }
+
+  void send_status(PeerId to, Time now) {
+    update_status(now);
+    std::string json;
+    {
+      const std::lock_guard lock(mutex_);
+      json = record::status_json(title_, last_status_, recorder_->metrics());
+    }
+    link_->send(to, Envelope{master_->record().view, kMasterPeerId, {}, StatusReply{std::move(json)}});
+  }
+
+  MasterProcessOptions options_;
+  Ending& ending_;
+  NodeClock clock_;
+  std::optional<RunSetup> setup_;
+  std::optional<record::RunDir> dir_;
+  std::optional<record::Journal> journal_;  // of the clerk's thread once the actors run
+  std::unique_ptr<Link> link_;
+  std::string address_;
+  record::RunTitle title_;
+  std::int64_t sample_count_ = 1;
+  std::shared_ptr<Master> master_;  // touched in the role's turn only
+  caf::actor role_;
+  caf::actor clerk_;
+  std::atomic<std::int64_t> protocol_samples_{0};
+
+  std::mutex mutex_;  // over what follows
+  std::optional<record::Recorder> recorder_;
+  std::optional<record::LiveDisplay> display_;
+  MasterStatus last_status_;
+  std::deque<std::string> early_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<MasterProcess>> start_master(const MasterProcessOptions& options, ActorHouse& house,
+                                                    Ending& ending, NodeClock clock) {
+  auto process = std::make_unique<MasterProcessImpl>(options, ending, clock);
+  if (Result<void> started = process->start(house); !started) {
+    process->stop({1, started.error().message});
+    return started.error();
+  }
+  return std::unique_ptr<MasterProcess>(std::move(process));
+}
+
+}  // namespace convoy

@@ -1,0 +1,97 @@
+#include "actors/parameter_server.h"
+#include "node/process/addresses.h"
+#include "node/process/build_id.h"
+#include "node/process/slave_base.h"
+#include "node/process/slaves.h"
+#include "node/run/server_executor.h"
+
+namespace convoy {
+namespace {
+
+class ServerProcess final : public SlaveBase {
+ public:
+  ServerProcess(const ServerProcessOptions& options, Ending& ending)
+      : SlaveBase(options.slave, ending), where_(options) {}
+
+  Result<void> start(ActorHouse& house, NodeClock clock) {
+    std::string host = where_.advertise;
+    if (host.empty()) {
+      Result<std::string> local = local_address_towards(options_.master);
+      if (!local) return local.error();
+      host = *local;
+    }
+    const PeerId peer = random_peer_id();
+    TransportOptions transport;
+    transport.self = peer;
+    transport.bind = config::to_string(config::Address{host, where_.port});
+    transport.encrypt_bind = options_.keys.has_value() && !options_.master_key.empty();
+    const bool encrypted = transport.encrypt_bind;
+    if (Result<void> started = start_link(std::move(transport)); !started) return started.error();
+    work_ = house.spawn_executor(options_.name);
+    ParameterServerOptions role;
+    role.self = peer;
+    role.name = options_.name;
+    role.host = host_name();
+    role.address = link_->transport().bound_address();
+    if (encrypted) role.public_key = options_.keys->public_key.text();
+    role.build_id = build_id();
+    spdlog::info("{}: P-slave listens on {}", options_.name, role.address);
+    role_ = house.spawn_role(std::make_shared<ParameterServer>(std::move(role)), *this, clock);
+    return dial();
+  }
+
+  void carry_out(Effect effect) override {
+    if (carry_out_common(effect)) return;
+    if (const auto* prepared = std::get_if<Prepared>(&effect)) {
+      prepare(*prepared);
+    } else if (const auto* init = std::get_if<InitialiseChunks>(&effect)) {
+      run_on(work_, [this, command = *init] { executor_->initialise(command); });
+    } else if (const auto* apply = std::get_if<Apply>(&effect)) {
+      run_on(work_, [this, command = *apply] { executor_->apply(command); });
+    } else if (const auto* snapshot = std::get_if<TakeSnapshot>(&effect)) {
+      run_on(work_, [this, command = *snapshot] { executor_->take_snapshot(command); });
+    } else if (const auto* chunks = std::get_if<SendChunks>(&effect)) {
+      run_on(work_, [this, command = *chunks]() mutable { send_chunks(command); });
+    }
+  }
+
+ private:
+  void prepare(const Prepared& command) {
+    Result<RunSetup> setup = parse_setup(command.run_text);
+    if (!setup) return fail(setup.error());
+    std::vector<PublicKey> allowed;
+    for (const std::string& text : command.allowed_keys) {
+      Result<PublicKey> key = PublicKey::parse(text);
+      if (!key) return fail(key.error());
+      allowed.push_back(*key);
+    }
+    link_->transport().allow(std::move(allowed));
+    setup_.store(std::make_shared<const RunSetup>(*setup));
+    run_on(work_, [this, setup = std::move(*setup), sync = command.sync] {
+      executor_ = std::make_unique<ServerExecutor>(setup, sync);
+    });
+  }
+
+  void send_chunks(SendChunks command) {
+    executor_->fill(command);
+    link_->send(command.to, command.envelope);
+  }
+
+  ServerProcessOptions where_;
+  caf::actor work_;
+  std::unique_ptr<ServerExecutor> executor_;  // of the work thread
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RunningRole>> start_server(const ServerProcessOptions& options, ActorHouse& house,
+                                                  Ending& ending, NodeClock clock) {
+  auto process = std::make_unique<ServerProcess>(options, ending);
+  if (Result<void> started = process->start(house, clock); !started) {
+    process->stop();
+    return started.error();
+  }
+  return std::unique_ptr<RunningRole>(std::move(process));
+}
+
+}  // namespace convoy

@@ -1,0 +1,125 @@
+// What the processes of W-slaves and P-slaves share: the link to the Master, its troubles in words, the role's actor,
+// and an orderly end. Part of worker_process.cpp and server_process.cpp.
+//
+// Threads: LinkSink from the link's I/O thread, RoleHost in the role's turn, the rest from the owner's.
+#pragma once
+
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "node/process/actors.h"
+#include "node/process/link.h"
+#include "node/process/slaves.h"
+#include "node/run/run_setup.h"
+
+namespace convoy {
+
+class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
+ public:
+  SlaveBase(SlaveOptions options, Ending& ending) : options_(std::move(options)), ending_(ending) {}
+
+  void leave() override { tell(role_, LeaveRequested{}); }
+  void stop() override {
+    stop_work();
+    if (link_) link_->close();
+    role_ = nullptr;
+  }
+
+  // LinkSink, from the I/O thread.
+  void received(Envelope envelope) override {
+    if (const std::shared_ptr<const RunSetup> setup = setup_.load()) {
+      if (Result<void> sound = check_tensors(envelope.message, *setup); !sound) {
+        return refused("dropped a " + std::string(name_of(envelope.message)) + ": " + sound.error().message);
+      }
+    }
+    tell(role_, std::move(envelope));
+  }
+  void peer_lost(PeerId peer) override {
+    if (peer == kMasterPeerId) spdlog::warn("{}: the connection to the Master broke; dialling again", options_.name);
+    tell(role_, PeerLost{peer});
+  }
+  void peer_back(PeerId peer) override {
+    if (peer == kMasterPeerId) {
+      spdlog::info("{}: connected to the Master at {}", options_.name, config::to_string(options_.master));
+      reached_.store(true);
+    }
+    tell(role_, PeerBack{peer});
+  }
+  void trouble(const Trouble& trouble) override {
+    spdlog::warn("{}: {} Waiting, and trying again.", options_.name, trouble.text);
+    const std::lock_guard lock(trouble_mutex_);
+    last_trouble_ = trouble.text;
+  }
+  void refused(const std::string& text) override { spdlog::warn("{}: {}", options_.name, text); }
+
+  bool reached_master() const override { return reached_.load(); }
+  std::string last_trouble() const override {
+    const std::lock_guard lock(trouble_mutex_);
+    return last_trouble_;
+  }
+
+ protected:
+  // Ends what the executor waits for.
+  virtual void stop_work() {}
+
+  // Effects that every slave carries out alike. False: not one of them.
+  bool carry_out_common(Effect& effect) {
+    if (auto* send = std::get_if<Send>(&effect)) {
+      link_->send(send->to, send->envelope);
+    } else if (const auto* c = std::get_if<Connect>(&effect)) {
+      if (Result<void> ok = link_->connect(c->peer, c->address, c->public_key); !ok) {
+        spdlog::error("{}: {}", options_.name, ok.error().message);
+      }
+    } else if (const auto* quit = std::get_if<Quit>(&effect)) {
+      ending_.set({quit->failed ? 1 : 0, quit->text});
+    } else if (const auto* trace = std::get_if<Trace>(&effect)) {
+      if (const auto* note = std::get_if<TraceNote>(trace)) spdlog::info("{}: {}", options_.name, note->text);
+      if (const auto* bad = std::get_if<TraceViolation>(trace)) {
+        spdlog::error("{}: VIOLATION: {}", options_.name, bad->text);
+      }
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  void fail(const Error& error) {
+    ending_.set({error.code == ErrorCode::kUsage ? 2 : 1, options_.name + ": " + error.message});
+  }
+
+  Result<void> start_link(TransportOptions transport) {
+    transport.keys = options_.keys;
+    Result<std::unique_ptr<Link>> link = Link::start(std::move(transport), RunId(0), *this);
+    if (!link) return link.error();
+    link_ = std::move(*link);
+    return {};
+  }
+
+  // Dials the Master and starts the role. REQUIRES: link_ and role_ are set.
+  Result<void> dial() {
+    spdlog::info("{}: dialling the Master at {}", options_.name, config::to_string(options_.master));
+    if (Result<void> ok = link_->connect(kMasterPeerId, config::to_string(options_.master), options_.master_key);
+        !ok) {
+      return ok.error();
+    }
+    tell(role_, Started{});
+    return {};
+  }
+
+  SlaveOptions options_;
+  Ending& ending_;
+  std::unique_ptr<Link> link_;
+  caf::actor role_;
+  std::atomic<std::shared_ptr<const RunSetup>> setup_;
+
+ private:
+  std::atomic<bool> reached_{false};
+  mutable std::mutex trouble_mutex_;
+  std::string last_trouble_;
+};
+
+}  // namespace convoy
