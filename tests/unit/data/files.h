@@ -1,11 +1,11 @@
 // Temporary folders and small IDX files for tests of node/data.
 #pragma once
 
-#include <stdlib.h>
 #include <zlib.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
