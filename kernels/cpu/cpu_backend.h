@@ -12,7 +12,7 @@ namespace convoy {
 
 struct CpuOptions {
   int threads = 1;
-  // Time the candidates for each convolution while compiling (some tens of milliseconds a batch size) instead
+  // Time the candidates for each convolution while compiling (some tenths of a second a batch size) instead
   // of taking the one that is usually best. What wins is recorded in the choices and may differ from run to
   // run.
   bool measure = false;
