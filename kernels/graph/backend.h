@@ -1,17 +1,17 @@
 // Backend and Plan: how a device computes a graph. One interface for the reference, oneDNN and, later, a GPU.
 //
-//   auto backend = make_cpu_backend({.threads = 1});               // kernels/cpu/cpu_backend.h
+//   auto backend = make_cpu_backend({.threads = 1});    // kernels/cpu/cpu_backend.h
 //   auto plan = backend->compile(graph, {.layers = graph.all_layers(), .batch = 64}, choices);
-//   (*plan)->load_parameters(0, to_bytes(parameters));                // or chunk by chunk, as they arrive
-//   (*plan)->begin({images, labels});
-//   (*plan)->forward_all();
-//   (*plan)->backward_all(to_bytes(gradients), [&](int layer, ParameterRange range, const StreamEvent& event) { ...
-//   }); StepResult result = (*plan)->result();
+//   plan->load_parameters(0, to_bytes(parameters));     // or chunk by chunk, as they arrive
+//   plan->begin({images, labels});
+//   plan->forward_all();
+//   plan->backward_all(to_bytes(gradients), sink);      // sink hears of each layer's gradient
+//   StepResult result = plan->result();
 //
 // A Backend is one in-order stream of one device. Calls of its plans enqueue work on it; what a call returns
-// is an StreamEvent that is ready when the work is done. On the CPU work is done before the call returns and every
-// event is ready. Memory handed in (samples, parameters, gradient buffer) belongs to the caller and must stay
-// untouched until then.
+// is a StreamEvent that is ready when the work is done. On the CPU work is done before the call returns and
+// every event is ready. Memory handed in (samples, parameters, gradient buffer) belongs to the caller and
+// must stay untouched until then.
 //
 // A Backend and all its plans are used by one thread at a time, for the CPU always the same one (its OpenMP
 // settings are that thread's). A plan must not outlive its back end.
