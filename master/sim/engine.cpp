@@ -45,6 +45,7 @@ struct Engine::Node {
   // P-slave's executor
   std::map<ChunkId, ChunkValue> chunks;
   std::map<ChunkId, ChunkValue> snapshot;
+  std::int64_t samples_applied = 0;
 };
 
 Engine::Engine(const Scenario& scenario) : scenario_(scenario) {
@@ -74,10 +75,13 @@ Engine::Engine(const Scenario& scenario) : scenario_(scenario) {
   }
   worker_peers_.resize(scenario.workers.size());
   for (std::size_t i = 0; i < scenario.workers.size(); ++i) {
-    push(now_ + scenario.workers[i].starts, kMasterPeerId, StartNode{i});
+    if (scenario.workers[i].after_samples == 0)
+      push(now_ + scenario.workers[i].starts, kMasterPeerId, StartNode{i});
   }
+  quiet_from_ = Time{scenario.quiet_from()};
   for (std::size_t i = 0; i < scenario.faults.size(); ++i) {
-    if (scenario.faults[i].after_events == 0) push(now_ + scenario.faults[i].at, kMasterPeerId, FaultDue{i});
+    if (scenario.faults[i].after_events == 0 && scenario.faults[i].after_samples == 0)
+      push(now_ + scenario.faults[i].at, kMasterPeerId, FaultDue{i});
   }
 }
 
@@ -136,6 +140,7 @@ Outcome Engine::run() {
     }
     if (const auto* start = std::get_if<StartNode>(item.payload.get())) {
       if (!worker_peers_[start->worker]) add_worker(start->worker);
+      quiet_from_ = std::max(quiet_from_, now_ + scenario_.workers[start->worker].warm_up);
       continue;
     }
     if (const auto* fault = std::get_if<FaultDue>(item.payload.get())) {
@@ -185,6 +190,7 @@ void Engine::step(Node& node, const Event& event) {
   if (const auto* envelope = std::get_if<Envelope>(&event)) what = 64 + envelope->message.index();
   outcome_.hash = mix64(outcome_.hash ^ mix64(static_cast<std::uint64_t>(now_.since_start.count()) ^
                                               mix64(node.peer.value * 256 + what)));
+  for (Watcher* w : watchers_) w->on_event(now_, node.peer, event);
   Effects effects;
   std::visit([&](auto& role) { role.step(now_, event, effects); }, node.role);
   const PeerId peer = node.peer;
@@ -201,12 +207,23 @@ void Engine::step(Node& node, const Event& event) {
       over_ = true;
     }
   }
-  start_due_faults();
+  start_after_event();
 }
 
-void Engine::start_due_faults() {
+void Engine::start_after_event() {
   for (const Fault& f : scenario_.faults) {
     if (f.after_events == outcome_.events && f.after_events != 0) start_fault(f);
+  }
+}
+
+void Engine::start_after_samples(std::int64_t before, std::int64_t now_applied) {
+  const auto due = [&](std::int64_t after) { return after > before && after <= now_applied; };
+  for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
+    if (due(scenario_.faults[i].after_samples))
+      push(now_ + scenario_.faults[i].at, kMasterPeerId, FaultDue{i});
+  }
+  for (std::size_t i = 0; i < scenario_.workers.size(); ++i) {
+    if (due(scenario_.workers[i].after_samples)) push(now_, kMasterPeerId, StartNode{i});
   }
 }
 
@@ -314,6 +331,7 @@ bool Engine::cut_off(PeerId from, PeerId to) const {
 
 void Engine::start_fault(const Fault& fault) {
   for (Watcher* w : watchers_) w->on_fault(now_, fault);
+  quiet_from_ = std::max(quiet_from_, now_ + fault.lasts);
   const auto peer = peer_of(fault.worker);
   Node* node = peer ? find(*peer) : nullptr;
   if (node == nullptr) return;
@@ -380,6 +398,11 @@ void Engine::compute(Node& node, const Compute& effect) {
 }
 
 void Engine::apply(Node& node, const Apply& effect) {
+  node.samples_applied += effect.samples;
+  if (node.samples_applied > most_applied_) {
+    start_after_samples(most_applied_, node.samples_applied);
+    most_applied_ = node.samples_applied;
+  }
   if (scenario_.executor != Executor::kIntegers) return;
   for (const Contribution& c : effect.contributions) {
     for (const ChunkData& data : c.chunks) add(node.chunks.at(data.chunk), from_frame(data.bytes));

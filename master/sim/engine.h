@@ -28,6 +28,8 @@ class Watcher {
  public:
   virtual ~Watcher() = default;
   virtual void on_begin(const Engine&) {}
+  // Before the role sees it.
+  virtual void on_event(Time, PeerId, const Event&) {}
   virtual void on_effect(Time, PeerId, const Effect&) {}
   virtual void after_step(Time, PeerId) {}
   virtual void on_fault(Time, const Fault&) {}
@@ -51,6 +53,7 @@ struct Outcome {
   std::uint64_t events = 0;
   std::uint64_t hash = 0;  // of every event in order
   std::uint64_t view_changes = 0;
+  double allowance_used = 0;  // by the progress checker, when it watched
 };
 
 class Engine {
@@ -75,7 +78,8 @@ class Engine {
   bool frozen(PeerId peer, Time now) const;
   // The W-slave's life that goes on; none while it is down.
   std::optional<PeerId> peer_of(std::size_t worker) const { return worker_peers_[worker]; }
-  std::uint64_t events() const { return outcome_.events; }
+  // All faults and joins that have struck so far are over by then.
+  Time quiet_from() const { return quiet_from_; }
 
  private:
   struct Node;
@@ -108,7 +112,8 @@ class Engine {
   void transmit(const Node& from, PeerId to, Envelope envelope);
   void transmit_whole(const Node& from, PeerId to, Envelope envelope);
   void start_fault(const Fault& fault);
-  void start_due_faults();
+  void start_after_event();
+  void start_after_samples(std::int64_t before, std::int64_t now_applied);
   void crash(PeerId peer);
   void compute(Node& node, const Compute& effect);
   void apply(Node& node, const Apply& effect);
@@ -134,6 +139,8 @@ class Engine {
   std::uint64_t sequence_ = 0;
   std::uint64_t draws_ = 0;
   std::uint64_t lives_ = 0;
+  Time quiet_from_{};
+  std::int64_t most_applied_ = 0;  // samples, at the P-slave that is furthest
   Outcome outcome_;
   bool over_ = false;
 };

@@ -75,13 +75,19 @@ SyncOptions random_sync(Draws& draw, std::size_t workers) {
   return sync;
 }
 
-Fault random_fault(Draws& draw, const Scenario& s, double span_s) {
+// Most faults strike at a moment of the training itself, which short runs would otherwise hardly hit.
+Fault random_fault(Draws& draw, const Scenario& s, double clock_s, double span_s) {
   Fault f;
   f.kind = static_cast<FaultKind>(draw.index(5));
   f.worker = draw.index(s.workers.size());
-  f.at = from_seconds(draw.uniform(0, span_s));
+  if (draw.chance(0.25)) {
+    f.at = from_seconds(draw.uniform(0, span_s * 1.5));
+  } else {
+    f.after_samples = draw.chance(0.15) ? s.end_position : draw.log_int(1, s.end_position);
+    f.at = from_seconds(draw.chance(0.3) ? 0 : draw.log_uniform(1e-6, clock_s * 2));
+  }
   const double timeout = seconds(s.sync.failure_timeout);
-  f.lasts = from_seconds(draw.log_uniform(timeout / 20, timeout * 4));
+  f.lasts = from_seconds(draw.log_uniform(timeout / 50, timeout * 4));
   if ((f.kind == FaultKind::kCrash || f.kind == FaultKind::kLeave) && draw.chance(0.3)) f.lasts = {};
   if (f.kind == FaultKind::kSlow) f.factor = draw.log_uniform(2, 16);
   if (f.kind == FaultKind::kPartition) {
@@ -94,10 +100,14 @@ Fault random_fault(Draws& draw, const Scenario& s, double span_s) {
 
 }  // namespace
 
-Duration Scenario::last_fault_end() const {
+Duration Scenario::quiet_from() const {
   Duration end{};
-  for (const Fault& f : faults) end = std::max(end, f.at + f.lasts);
-  for (const WorkerSpec& w : workers) end = std::max(end, w.starts + w.warm_up);
+  for (const Fault& f : faults) {
+    if (f.after_samples == 0 && f.after_events == 0) end = std::max(end, f.at + f.lasts);
+  }
+  for (const WorkerSpec& w : workers) {
+    if (w.after_samples == 0) end = std::max(end, w.starts + w.warm_up);
+  }
   return end;
 }
 
@@ -111,8 +121,8 @@ Scenario random_scenario(std::uint64_t seed, const Limits& limits) {
   s.sample_count = draw.log_int(1, 400);
   s.end_position = std::max<std::int64_t>(
       1, static_cast<std::int64_t>(static_cast<double>(s.sample_count) * draw.uniform(0.3, 3)));
-  s.test_count = draw.chance(0.7) ? draw.log_int(1, 100) : 0;
-  s.evaluate_every = draw.chance(0.5) ? s.sample_count : 0;
+  s.test_count = draw.chance(0.7) ? draw.log_int(1, 400) : 0;
+  s.evaluate_every = draw.chance(0.5) ? draw.log_int(1, s.sample_count) : 0;
   s.chunks = static_cast<std::size_t>(draw.log_int(1, 12));
   s.equal_partition = draw.chance(0.5);
   s.lease_ahead = from_seconds(draw.log_uniform(0.05, 10));
@@ -125,7 +135,12 @@ Scenario random_scenario(std::uint64_t seed, const Limits& limits) {
   for (std::size_t i = 0; i < workers; ++i) {
     WorkerSpec w;
     w.samples_per_s = mean_speed * draw.log_uniform(0.25, 4);
-    if (i > 0 && draw.chance(0.3)) w.starts = from_seconds(draw.uniform(0, span_s));
+    if (i > 0 && draw.chance(0.3)) {
+      if (draw.chance(0.3))
+        w.starts = from_seconds(draw.uniform(0, span_s));
+      else
+        w.after_samples = draw.chance(0.2) ? s.end_position : draw.log_int(1, s.end_position);
+    }
     w.warm_up = from_seconds(draw.log_uniform(0.001, 0.5));
     s.workers.push_back(w);
   }
@@ -138,15 +153,16 @@ Scenario random_scenario(std::uint64_t seed, const Limits& limits) {
   if (draw.chance(0.4)) s.network.reorder = draw.log_uniform(0.001, 0.2);
 
   const std::size_t faults = draw.chance(0.25) ? 0 : static_cast<std::size_t>(draw.log_int(1, 8));
-  for (std::size_t i = 0; i < faults; ++i) s.faults.push_back(random_fault(draw, s, span_s * 1.5));
-  // Somebody comes back: a run whose last W-slave is gone for good ends nowhere.
+  for (std::size_t i = 0; i < faults; ++i) s.faults.push_back(random_fault(draw, s, clock_s, span_s));
+  // Somebody comes back: a run whose last W-slave is gone for good ends nowhere. One that joins with progress
+  // does not count: there may be none left to make it.
   bool survivor = false;
   for (std::size_t i = 0; i < workers; ++i) {
     const bool gone = std::any_of(s.faults.begin(), s.faults.end(), [&](const Fault& f) {
       return f.worker == i && (f.kind == FaultKind::kCrash || f.kind == FaultKind::kLeave) &&
              f.lasts == Duration{};
     });
-    survivor = survivor || !gone;
+    survivor = survivor || (!gone && s.workers[i].after_samples == 0);
   }
   if (!survivor) {
     for (Fault& f : s.faults) {
@@ -155,7 +171,7 @@ Scenario random_scenario(std::uint64_t seed, const Limits& limits) {
   }
   s.min_w_slaves = 1;
   s.in_parts = draw.chance(0.3);
-  s.deadline = s.last_fault_end() + from_seconds(600 + 200 * span_s);
+  s.deadline = s.quiet_from() + from_seconds(3600 + 200 * span_s);
   return s;
 }
 
@@ -170,6 +186,10 @@ std::string describe(const Scenario& s) {
       << " P-slaves, " << s.sample_count << " samples to position " << s.end_position << ", batch "
       << s.sync.batch << ", loss " << s.network.loss << " duplicate " << s.network.duplicate << " reorder "
       << s.network.reorder << ", time-out " << seconds(s.sync.failure_timeout) << " s";
+  for (std::size_t i = 0; i < s.workers.size(); ++i) {
+    const WorkerSpec& w = s.workers[i];
+    if (w.after_samples != 0) out << "; w" << i << " joins after sample " << w.after_samples;
+  }
   for (const Fault& f : s.faults) out << "; " << describe(f);
   return out.str();
 }
@@ -181,6 +201,7 @@ std::string describe(const Fault& f) {
     out << " after event " << f.after_events;
   else
     out << " at " << seconds(f.at);
+  if (f.after_samples != 0) out << " after sample " << f.after_samples;
   out << " for " << seconds(f.lasts);
   if (f.kind == FaultKind::kSlow) out << " factor " << f.factor;
   if (f.kind != FaultKind::kPartition) return out.str();

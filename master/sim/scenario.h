@@ -23,7 +23,8 @@ struct Network {
 
 struct WorkerSpec {
   double samples_per_s = 1000;
-  Duration starts{};  // after the run's begin
+  Duration starts{};               // after the run's begin, or ...
+  std::int64_t after_samples = 0;  // ... not 0: after so many samples are applied somewhere
   Duration warm_up = std::chrono::milliseconds(50);
 };
 
@@ -33,13 +34,14 @@ enum class FaultKind { kCrash, kFreeze, kSlow, kLeave, kPartition };
 struct Fault {
   FaultKind kind = FaultKind::kCrash;
   std::size_t worker = 0;
-  Duration at{};
+  Duration at{};                   // after the run's begin, or ...
+  std::int64_t after_samples = 0;  // ... not 0: after so many samples are applied somewhere, or ...
+  std::uint64_t after_events = 0;  // ... not 0: right after this event of the run
   Duration lasts{};   // freeze, slow, partition: how long; crash, leave: comes back after (0 = never)
   double factor = 1;  // slow: step times grow by this
   std::optional<std::size_t> server;  // partition: with this P-slave; none = with the Master
   bool inbound = true;                // partition: what goes to the worker is lost
   bool outbound = true;               // ... and what comes from it
-  std::uint64_t after_events = 0;     // not 0: strikes after this event of the run instead of at a time
 };
 
 enum class Executor { kTimes, kIntegers };
@@ -64,8 +66,9 @@ struct Scenario {
   Executor executor = Executor::kIntegers;
   Duration deadline = std::chrono::seconds(3600);  // virtual; not done by then is a failure to progress
 
-  // Virtual time of the last fault's end.
-  Duration last_fault_end() const;
+  // Virtual time at which the faults and joins are over that come at a time of their own; the others come
+  // with progress.
+  Duration quiet_from() const;
 };
 
 // A scenario drawn from one seed: sizes log-uniform up to the limits, any mode, any faults of W-slaves.

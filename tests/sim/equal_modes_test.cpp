@@ -22,7 +22,10 @@ Scenario quiet_scenario(std::uint64_t seed) {
   const auto workers = static_cast<std::int64_t>(s.workers.size());
   s.sync.batch = workers * (1 + static_cast<std::int64_t>(seed % 3));
   s.sample_count = s.end_position = s.sync.batch * (5 + static_cast<std::int64_t>(seed % 16));
-  for (WorkerSpec& w : s.workers) w.starts = {};
+  for (WorkerSpec& w : s.workers) {
+    w.starts = {};
+    w.after_samples = 0;
+  }
   s.min_w_slaves = s.workers.size();
   return s;
 }

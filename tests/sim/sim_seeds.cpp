@@ -51,7 +51,15 @@ struct Totals {
   std::uint64_t events = 0;
   std::uint64_t views = 0;
   std::uint64_t failed = 0;
+  double allowance_used = 0;  // the most by any run, ...
+  std::uint64_t slowest = 0;  // ... which was this one
   Coverage coverage;
+
+  void note_slowest(double used, std::uint64_t seed) {
+    if (used <= allowance_used) return;
+    allowance_used = used;
+    slowest = seed;
+  }
 };
 
 std::string rerun(std::uint64_t seed, const Limits& limits) {
@@ -75,6 +83,7 @@ Totals run_range(const Arguments& arguments) {
       const Outcome outcome = run_checked(scenario, also);
       mine.events += outcome.events;
       mine.views += outcome.view_changes;
+      mine.note_slowest(outcome.allowance_used, seed);
       if (outcome.problem.empty()) continue;
       ++mine.failed;
       const std::scoped_lock lock(mutex);
@@ -85,6 +94,7 @@ Totals run_range(const Arguments& arguments) {
     totals.events += mine.events;
     totals.views += mine.views;
     totals.failed += mine.failed;
+    totals.note_slowest(mine.allowance_used, mine.slowest);
     totals.coverage.add(mine.coverage);
   };
   std::vector<std::thread> threads;
@@ -157,7 +167,8 @@ int run(int argc, char** argv) {
   const auto began = std::chrono::steady_clock::now();
   const Totals totals = run_range(arguments);
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  std::cout << totals.coverage.table();
+  std::cout << totals.coverage.table() << "nearest to its allowance of time: seed " << totals.slowest
+            << " with " << static_cast<int>(100 * totals.allowance_used) << " %\n";
   std::cout << arguments.count << " seeds, " << totals.failed << " with a violation; mean "
             << totals.events / arguments.count << " events and "
             << static_cast<double>(totals.views) / static_cast<double>(arguments.count) << " views a run; "

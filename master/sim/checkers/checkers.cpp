@@ -2,8 +2,11 @@
 
 #include "master/sim/checkers/atomicity_checker.h"
 #include "master/sim/checkers/gate_checker.h"
+#include "master/sim/checkers/lease_checker.h"
 #include "master/sim/checkers/ledger_checker.h"
 #include "master/sim/checkers/progress_checker.h"
+#include "master/sim/checkers/promise_checker.h"
+#include "master/sim/checkers/view_checker.h"
 
 namespace convoy::sim {
 
@@ -12,13 +15,17 @@ Outcome run_checked(const Scenario& scenario, const std::vector<Watcher*>& also)
   GateChecker gate(engine);
   AtomicityChecker atomicity(engine);
   LedgerChecker ledger(engine);
+  LeaseChecker leases(engine);
+  PromiseChecker promises(engine);
+  ViewChecker views(engine);
   ProgressChecker progress(engine);
-  engine.watch(gate);
-  engine.watch(atomicity);
-  engine.watch(ledger);
-  engine.watch(progress);
+  for (Watcher* w :
+       std::initializer_list<Watcher*>{&gate, &atomicity, &ledger, &leases, &promises, &views, &progress})
+    engine.watch(*w);
   for (Watcher* w : also) engine.watch(*w);
-  return engine.run();
+  Outcome outcome = engine.run();
+  outcome.allowance_used = progress.used();
+  return outcome;
 }
 
 }  // namespace convoy::sim

@@ -1,36 +1,80 @@
 #include "master/sim/checkers/progress_checker.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 namespace convoy::sim {
+namespace {
 
-ProgressChecker::ProgressChecker(const Engine& engine) : engine_(engine) {
-  const Scenario& s = engine.scenario();
-  double slowest = 1e30;
-  for (const WorkerSpec& w : s.workers) slowest = std::min(slowest, w.samples_per_s);
-  // All the work on the slowest W-slave alone, each clock with its round trips, and a few time-outs for those
-  // that the faults left undetected. Lost messages are repeated after at most eight retry intervals, several
-  // in a row.
-  const double clocks = static_cast<double>(s.end_position) / static_cast<double>(s.sync.batch) *
-                            static_cast<double>(s.workers.size()) +
-                        16;
-  const double round_trip = 4 * (seconds(s.network.latency) + 4 * seconds(s.network.jitter) +
-                                 (s.network.reorder > 0 ? seconds(s.network.reorder_delay) : 0));
-  const double timeout = seconds(s.sync.failure_timeout);
-  const double lossy = s.network.loss * 8 * timeout;
-  const double work = static_cast<double>(s.end_position + 2 * s.test_count) / slowest * (1 + s.jitter);
-  const double allowed = 2 * work + clocks * (round_trip + 8 * lossy) + 40 * timeout +
-                         static_cast<double>(s.workers.size()) * (timeout + 40 * lossy);
-  deadline_ = Time{s.last_fault_end()} + from_seconds(allowed);
+// How long the slowest of `count` exchanges (request and answer) is held up by losses: the first repeat comes
+// after `retry`, then twice that, up to eight times.
+double loss_delay(double loss, double count, double retry_s) {
+  const double both = 1 - (1 - loss) * (1 - loss);
+  double delay = 0;
+  for (int lost = 1; lost < 12; ++lost)
+    delay += std::min(1.0, count * std::pow(both, lost)) * retry_s * std::min(8.0, std::pow(2.0, lost - 1));
+  return delay;
 }
 
+Duration allowance(const Scenario& s) {
+  double slowest = s.workers.front().samples_per_s;
+  Duration warm_up{};
+  for (const WorkerSpec& w : s.workers) {
+    slowest = std::min(slowest, w.samples_per_s);
+    warm_up = std::max(warm_up, w.warm_up);
+  }
+  double slowed = 1;
+  for (const Fault& f : s.faults) slowed = std::max(slowed, f.factor);
+  const auto workers = static_cast<double>(s.workers.size());
+  const auto batch = static_cast<double>(s.sync.batch);
+  const auto end = static_cast<double>(s.end_position);
+  const auto test = static_cast<double>(s.test_count);
+
+  // All the rest done at the pace of the slowest W-slave alone: a share is rounded up by less than a sample a
+  // clock, one step may have begun while it was slowed, and the test set is run once, once more when a
+  // W-slave was lost over it.
+  const double clocks = end / batch + 2;
+  const double samples = end + clocks + (1 + slowed) * batch + 2 * test;
+  const double work = samples * (1 + s.jitter) / slowest;
+
+  // Three exchanges a clock; a view change when somebody comes, goes or has nothing left, and for each
+  // evaluation.
+  const double one_way =
+      seconds(s.network.latency) + 5 * seconds(s.network.jitter) +
+      (s.network.reorder > 0 || s.network.duplicate > 0 ? seconds(s.network.reorder_delay) : 0);
+  const double evaluations =
+      s.evaluate_every > 0 && s.test_count > 0 ? end / static_cast<double>(s.evaluate_every) : 0;
+  const double views = 2 * workers + evaluations + 2;
+  const double timeout = seconds(s.sync.failure_timeout);
+  const double retry = timeout / 5;
+  const double exchanges = workers * static_cast<double>(s.servers) * 3;
+  const double round = 6 * one_way + 2 * loss_delay(s.network.loss, exchanges, retry);
+  const double network = (clocks + views) * round + views * 0.001;
+
+  // A W-slave that the last fault left undetected is found after the time-out; whoever waits meanwhile may
+  // have to wait for its next repeat (8 retries), then greet, prepare and join.
+  const double detection = timeout + 2 * 8 * retry + 2 * seconds(warm_up);
+  return from_seconds(work + network + detection);
+}
+
+}  // namespace
+
+ProgressChecker::ProgressChecker(const Engine& engine)
+    : engine_(engine), allowed_(allowance(engine.scenario())) {}
+
 void ProgressChecker::after_step(Time now, PeerId) {
-  if (now <= deadline_) return;
+  if (now <= engine_.quiet_from() + allowed_) return;
   std::ostringstream text;
-  text << "the run should have ended by " << deadline_ << ", " << engine_.master().ledger().size() << " of "
-       << engine_.scenario().end_position << " positions at the last cut";
+  text << "the run should have ended by " << engine_.quiet_from() + allowed_ << ", "
+       << allowed_.count() / 1000000 << " ms after the last fault; " << engine_.master().ledger().size()
+       << " of " << engine_.scenario().end_position << " positions at the last cut";
   violate(text.str());
+}
+
+void ProgressChecker::at_end(Time now) {
+  const Duration took = now - std::min(now, engine_.quiet_from());
+  used_ = seconds(took) / seconds(allowed_);
 }
 
 }  // namespace convoy::sim

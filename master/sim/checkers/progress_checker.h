@@ -1,5 +1,5 @@
-// Invariant 6, the rest of it: after the last fault the run ends within a time that its work and its
-// time-outs allow.
+// Invariant 6, the rest of it: after the last fault the run ends within a time that its work, its messages
+// and its time-outs allow. The allowance is worked out term by term; `used` tells how near a run came to it.
 #pragma once
 
 #include "master/sim/engine.h"
@@ -11,11 +11,16 @@ class ProgressChecker : public Watcher {
   explicit ProgressChecker(const Engine& engine);
 
   void after_step(Time now, PeerId peer) override;
-  Time deadline() const { return deadline_; }
+  void at_end(Time now) override;
+
+  Duration allowed() const { return allowed_; }
+  // Part of the allowance that a run without violation took.
+  double used() const { return used_; }
 
  private:
   const Engine& engine_;
-  Time deadline_;
+  Duration allowed_;
+  double used_ = 0;
 };
 
 }  // namespace convoy::sim
