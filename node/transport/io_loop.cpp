@@ -24,7 +24,7 @@ IoLoop::IoLoop(TransportOptions options, TransportSink& sink)
       sink_(sink),
       outbox_(options_.max_outstanding_bytes, options_.max_outstanding_messages, wakeup_),
       lookups_(wakeup_),
-      site_{context_, options_, TransportTiming::from(options_.failure_timeout), lookups_, *this} {}
+      site_{*context_, options_, TransportTiming::from(options_.failure_timeout), lookups_, *this} {}
 
 IoLoop::~IoLoop() = default;
 
@@ -119,6 +119,7 @@ void IoLoop::close_all() {
   dials_.clear();
   if (listener_) listener_->close(linger);
   listener_.reset();
+  context_.reset();  // waits for what lingers
 }
 
 void IoLoop::changed(PeerId peer, bool Route::*side, bool up) {

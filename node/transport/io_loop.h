@@ -69,7 +69,7 @@ class IoLoop final : private LinkEvents {
   Counts counts_;
   std::string bound_address_;
 
-  Context context_;  // outlives the sockets below; its end waits for those that linger
+  std::unique_ptr<Context> context_ = std::make_unique<Context>();  // gone when run() ends
   const TransportSite site_;
   std::unique_ptr<Listener> listener_;
   // Ordered, so that a loop over them does not depend on addresses or hashes.
