@@ -12,6 +12,9 @@ namespace {
 constexpr std::size_t kLogBatch = 256;
 constexpr Duration kLogDelay = std::chrono::milliseconds(200);
 
+// How fast the expected delay of a member follows what is seen.
+constexpr double kDelayGain = 0.1;
+
 // A member pushes one clock at a time; a second may overtake the commit of the first.
 constexpr std::int64_t kHeldClocks = 2;
 
@@ -426,7 +429,12 @@ void ParameterServer::close_clock(const std::vector<Member*>& members, Effects& 
       out.push_back(Trace{TraceViolation{"a position is committed twice"}});
     }
     ledger_.insert(held->second.trained);
-    m->granted.erase(m->applied);
+    if (const auto g = m->granted.find(m->applied); g != m->granted.end()) {
+      const double delay = static_cast<double>(samples_applied_ - g->second.samples_applied) /
+                           static_cast<double>(sync_.batch);
+      m->delay = m->delay < 0 ? delay : m->delay + kDelayGain * (delay - m->delay);
+      m->granted.erase(g);
+    }
     m->held.erase(held);
     ++m->applied;
     ++m->own_applied;
@@ -465,15 +473,27 @@ void ParameterServer::answer(Member& member, Effects& out) {
     if (!gate_.open(member.key.id, pull.clock)) return;
     gate_.granted(member.key.id, pull.clock);
     member.granted_end = pull.clock + 1;
-    member.granted[pull.clock] = {pull.clock - gate_.c_min(), applied_total_ - member.own_applied};
+    member.granted[pull.clock] = {pull.clock - gate_.c_min(), applied_total_ - member.own_applied,
+                                  samples_applied_};
     out.push_back(Trace{TraceGrant{member.key, pull.clock, gate_.c_min()}});
   }
+  member.answered_end = pull.clock + 1;
   member.parked.reset();
   out.push_back(
       SendChunks{member.peer,
                  envelope(PullReply{shard_, pull.clock, member.applied, gate_.c_min(), Encoding::kF32, {}}),
                  chunks(),
-                 {}});
+                 {},
+                 expected_delay(member)});
+}
+
+double ParameterServer::expected_delay(const Member& member) const {
+  if (bsp()) return 0;
+  if (member.delay >= 0) return member.delay;
+  // Not seen yet: even members, undisturbed. Between pull and apply each of the others commits once a clock,
+  // and with pull-ahead there are two clocks between, one of them the member's own.
+  const auto members = static_cast<double>(std::max<std::size_t>(1, by_peer_.size()));
+  return sync_.pull_ahead ? (2 * members - 1) / members : (members - 1) / members;
 }
 
 std::vector<ParameterServer::Parked> ParameterServer::parked() const {

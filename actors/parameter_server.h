@@ -72,6 +72,7 @@ class ParameterServer {
   struct Granted {
     std::int64_t staleness = 0;
     std::int64_t applied_by_others = 0;
+    std::int64_t samples_applied = 0;
   };
 
   struct Member {
@@ -87,6 +88,8 @@ class ParameterServer {
     std::optional<Pull> parked;
     bool wants_ack = false;  // a Commit awaits its CommitAck
     std::int64_t own_applied = 0;
+    double delay =
+        -1;  // batches committed by anybody between its pull and its apply, on average; < 0: not seen
   };
 
   void on(Time, const Saved&, Effects&) {}
@@ -121,6 +124,7 @@ class ParameterServer {
   void log(const Member& member, Clock clock, const Held& held);
   void answer(Member& member, Effects& out);
   void answer_all(Effects& out);
+  double expected_delay(const Member& member) const;
   void acknowledge_commit(Member& member, Effects& out);
   void rebuild_gate();
   // Empty when the cut can be made from what is held; else why not.

@@ -156,6 +156,9 @@ struct SendChunks {
   Envelope envelope;
   std::vector<ChunkId> chunks;
   std::optional<SnapshotId> snapshot;
+  // Batches that will be committed before the gradient computed on these chunks is applied. The executor may
+  // send the parameters as momentum alone will have moved them by then (docs/asynchrony.md).
+  double expected_delay = 0;
 };
 
 struct TakeSnapshot {

@@ -68,6 +68,17 @@ void step_any(const SgdStep& step, std::span<const T> g, std::span<T> w, std::sp
 }
 
 template <class T>
+void look_ahead_as(const SgdStep& step, double delay, std::span<const T> w, std::span<const T> v,
+                   std::span<T> out) {
+  CONVOY_CHECK(w.size() == v.size() && w.size() == out.size(), w.size(), " ", v.size(), " ", out.size());
+  CONVOY_CHECK(step.weight > 0 && delay >= 0, step.weight, " ", delay);
+  const double mu = step.momentum, keep = std::pow(mu, step.weight);
+  const double steps = mu == 0 ? 0 : keep * (1 - std::pow(mu, delay)) / (1 - keep);
+  const T factor = static_cast<T>(step.learning_rate * step.weight * steps);
+  for (std::size_t i = 0; i < w.size(); ++i) out[i] = w[i] - factor * v[i];
+}
+
+template <class T>
 void sum_any(std::span<T> out, std::span<const std::span<const T>> parts) {
   CONVOY_CHECK(!parts.empty());
   for (const auto& part : parts) CONVOY_CHECK(part.size() == out.size(), part.size(), " ", out.size());
@@ -108,6 +119,15 @@ void sgd_step(const SgdStep& step, std::span<const float> gradient, std::span<fl
 void sgd_step(const SgdStep& step, std::span<const double> gradient, std::span<double> w,
               std::span<double> velocity, std::span<double> average) {
   step_any<double>(step, gradient, w, velocity, average);
+}
+
+void look_ahead(const SgdStep& step, double delay, std::span<const float> w, std::span<const float> velocity,
+                std::span<float> out) {
+  look_ahead_as(step, delay, w, velocity, out);
+}
+void look_ahead(const SgdStep& step, double delay, std::span<const double> w,
+                std::span<const double> velocity, std::span<double> out) {
+  look_ahead_as(step, delay, w, velocity, out);
 }
 
 void sum_in_order(std::span<float> out, std::span<const std::span<const float>> parts) {

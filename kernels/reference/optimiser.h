@@ -38,6 +38,18 @@ void sgd_step(const SgdStep& step, std::span<const float> gradient, std::span<fl
 void sgd_step(const SgdStep& step, std::span<const double> gradient, std::span<double> w,
               std::span<double> velocity, std::span<double> average = {});
 
+// Where momentum alone will have carried w when `delay` clocks' worth of steps of share `weight` each have
+// been taken:
+//
+//   out = w - learning_rate * weight * mu^weight (1 - mu^delay) / (1 - mu^weight) * v
+//
+// A gradient taken there is due where it will be applied (look-ahead: Hakimi et al. 2019, DANA). `out` may be
+// w. REQUIRES: all equally long; weight > 0, delay >= 0.
+void look_ahead(const SgdStep& step, double delay, std::span<const float> w, std::span<const float> velocity,
+                std::span<float> out);
+void look_ahead(const SgdStep& step, double delay, std::span<const double> w,
+                std::span<const double> velocity, std::span<double> out);
+
 // out = parts[0] + parts[1] + ..., added in this order for every element: bsp's sum in member order. One
 // pass. `out` may be parts[0] itself; otherwise nothing overlaps. REQUIRES: at least one part, all as long as
 // `out`.

@@ -51,8 +51,9 @@ int bench_step_command(const StepFlags& flags) {
     std::printf("%s\n", out.dump().c_str());
   } else {
     std::printf("%s on %s, batch %d, %d thread%s: %.0f samples/s, %.3f ms a step, %.1f GF/s, %.0f MB\n",
-                flags.model.c_str(), flags.device.c_str(), flags.batch, flags.threads, flags.threads == 1 ? "" : "s",
-                result->samples_per_s, result->ms_per_step, result->gflops, result->peak_rss_mb);
+                flags.model.c_str(), flags.device.c_str(), flags.batch, flags.threads,
+                flags.threads == 1 ? "" : "s", result->samples_per_s, result->ms_per_step, result->gflops,
+                result->peak_rss_mb);
   }
   return 0;
 }
@@ -71,9 +72,7 @@ void add_bench(CLI::App& app, Action& action) {
   step->add_option("--threads", flags->threads, "compute threads")->check(CLI::PositiveNumber);
   step->add_option("--round-s", flags->round_s, "seconds of each of five rounds")->check(CLI::PositiveNumber);
   step->add_flag("--json", flags->json, "as JSON");
-  step->callback([flags, &action] {
-    action = [flags] { return bench_step_command(*flags); };
-  });
+  step->callback([flags, &action] { action = [flags] { return bench_step_command(*flags); }; });
 }
 
 }  // namespace convoy::cli

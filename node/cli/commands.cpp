@@ -25,8 +25,10 @@ int run(int argc, char** argv) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("convoy"));
   spdlog::set_pattern("%H:%M:%S.%e %^%l%$ %v");
 
-  CLI::App app("Convoy trains convolutional networks on machines of different speed that join and leave.", "convoy");
-  app.set_version_flag("--version", "convoy " + build_id() + ", protocol " + std::to_string(kProtocolVersion));
+  CLI::App app("Convoy trains convolutional networks on machines of different speed that join and leave.",
+               "convoy");
+  app.set_version_flag("--version",
+                       "convoy " + build_id() + ", protocol " + std::to_string(kProtocolVersion));
   app.require_subcommand(1);
   Action action;
   add_train(app, action);

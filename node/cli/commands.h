@@ -1,5 +1,6 @@
-// The command line: one function a command. Each adds its subcommand to the parser and, when it is the one that was
-// typed, runs and sets the exit status: 0 done; 1 the run or the world failed; 2 the command line or a file is wrong.
+// The command line: one function a command. Each adds its subcommand to the parser and, when it is the one
+// that was typed, runs and sets the exit status: 0 done; 1 the run or the world failed; 2 the command line or
+// a file is wrong.
 //
 // Results and --json alone go to stdout, progress and logs to stderr. Main thread.
 #pragma once

@@ -24,7 +24,8 @@ int keygen(const std::string& path) {
     return 0;
   }
   if (Result<void> written = write_key_file(path, *keys); !written) return report(written.error());
-  std::printf("public_key = \"%s\"\nsecret_key_file = \"%s\"\n", keys->public_key.text().c_str(), path.c_str());
+  std::printf("public_key = \"%s\"\nsecret_key_file = \"%s\"\n", keys->public_key.text().c_str(),
+              path.c_str());
   return 0;
 }
 
@@ -66,15 +67,17 @@ int invite(const InviteFlags& flags) {
   node.master = cluster.advertise.value_or(cluster.listen);
   if (node.master.port == 0) node.master.port = cluster.listen.port;
   if (node.master.port == 0) {
-    return report({ErrorCode::kUsage, flags.run + ": cluster.listen has port 0, so nobody can be told where to dial; "
-                                                  "give it a fixed port."});
+    return report({ErrorCode::kUsage, flags.run +
+                                          ": cluster.listen has port 0, so nobody can be told where to dial; "
+                                          "give it a fixed port."});
   }
   node.w_slave = flags.roles != "p-slave";
   node.p_slave = flags.roles != "w-slave";
   if (security->keys) {
     if (file->security.allowed_keys_file.empty()) {
-      return report({ErrorCode::kUsage,
-                     flags.run + ": set security.allowed_keys_file, the list to which an invitation adds its key."});
+      return report(
+          {ErrorCode::kUsage,
+           flags.run + ": set security.allowed_keys_file, the list to which an invitation adds its key."});
     }
     Result<KeyPair> keys = generate_keys();
     if (!keys) return report(keys.error());
@@ -82,8 +85,8 @@ int invite(const InviteFlags& flags) {
     node.security.secret_key = keys->secret_key.text();
     node.security.public_key = keys->public_key.text();
     node.security.server_key = security->keys->public_key.text();
-    if (Result<void> ok = append_line(file->security.allowed_keys_file,
-                                      keys->public_key.text() + "  # " + flags.name);
+    if (Result<void> ok =
+            append_line(file->security.allowed_keys_file, keys->public_key.text() + "  # " + flags.name);
         !ok) {
       return report(ok.error());
     }
@@ -102,13 +105,12 @@ void add_keygen(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("keygen", "make a CURVE key pair");
   auto path = std::make_shared<std::string>();
   command->add_option("FILE", *path, "write the secret key there (mode 0600) instead of to stdout");
-  command->callback([path, &action] {
-    action = [path] { return keygen(*path); };
-  });
+  command->callback([path, &action] { action = [path] { return keygen(*path); }; });
 }
 
 void add_invite(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("invite", "write a ready node file, keys included, for a machine to join");
+  CLI::App* command =
+      app.add_subcommand("invite", "write a ready node file, keys included, for a machine to join");
   auto flags = std::make_shared<InviteFlags>();
   command->add_option("RUN.toml", flags->run, "the run file")->required();
   command->add_option("NODE.toml", flags->out, "the node file to write")->required();
@@ -116,9 +118,7 @@ void add_invite(CLI::App& app, Action& action) {
   command->add_option("--roles", flags->roles, "w-slave, p-slave or both")
       ->check(CLI::IsMember({"w-slave", "p-slave", "both"}));
   add_set(*command, flags->overrides);
-  command->callback([flags, &action] {
-    action = [flags] { return invite(*flags); };
-  });
+  command->callback([flags, &action] { action = [flags] { return invite(*flags); }; });
 }
 
 }  // namespace convoy::cli

@@ -29,7 +29,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// After the Master is gone: to end by themselves, then by SIGTERM, then by SIGKILL. Together under five seconds.
+// After the Master is gone: to end by themselves, then by SIGTERM, then by SIGKILL. Together under five
+// seconds.
 constexpr auto kOwnEnd = std::chrono::milliseconds(2000);
 constexpr auto kKilled = std::chrono::milliseconds(4500);
 // A W-slave that dies younger than this did not die by chance.
@@ -96,7 +97,8 @@ class Launcher {
     signals_ = signalfd(-1, &set_, SFD_CLOEXEC);
   }
 
-  // Children are in a process group of their own: Ctrl-C reaches them through us, in order. They end when we do.
+  // Children are in a process group of their own: Ctrl-C reaches them through us, in order. They end when we
+  // do.
   pid_t spawn(const std::vector<std::string>& arguments, int keep_fd) {
     const pid_t parent = getpid();
     const pid_t pid = fork();
@@ -247,7 +249,8 @@ class Launcher {
       std::fprintf(stderr, "convoy: %s %s; starting it again\n", child.what.c_str(), how.c_str());
       return start(std::move(child));
     }
-    std::fprintf(stderr, "convoy: %s %s; its log is %s\n", child.what.c_str(), how.c_str(), child.arguments.back().c_str());
+    std::fprintf(stderr, "convoy: %s %s; its log is %s\n", child.what.c_str(), how.c_str(),
+                 child.arguments.back().c_str());
     print_tail(child.arguments.back());
     // A P-slave's parameters are nowhere else, and a W-slave that never starts is waited for in vain.
     if (master_ > 0) kill(master_, SIGTERM);

@@ -1,5 +1,5 @@
-// The launcher behind `convoy train`: starts Master, P-slaves and W-slaves as processes of this machine, hands signals
-// on, starts W-slaves again that died, and sees to it that nobody is left over.
+// The launcher behind `convoy train`: starts Master, P-slaves and W-slaves as processes of this machine,
+// hands signals on, starts W-slaves again that died, and sees to it that nobody is left over.
 //
 // Main thread only; uses signalfd, so nothing else of the process may read SIGCHLD, SIGINT or SIGTERM.
 #pragma once

@@ -45,8 +45,8 @@ Ending::Outcome wait_for_end(Ending& ending, const config::NodeOptions& node,
       const std::string trouble = role->last_trouble();
       char seconds_text[32];
       std::snprintf(seconds_text, sizeof seconds_text, "%g", node.connect_timeout_s);
-      return {1, "The Master at " + config::to_string(node.master) + " was not reached within " + seconds_text +
-                     " s (node.connect_timeout_s)" + (trouble.empty() ? "." : ": " + trouble) +
+      return {1, "The Master at " + config::to_string(node.master) + " was not reached within " +
+                     seconds_text + " s (node.connect_timeout_s)" + (trouble.empty() ? "." : ": " + trouble) +
                      " Start the Master, or correct node.master."};
     }
   }
@@ -111,9 +111,7 @@ void add_node(CLI::App& app, Action& action) {
   add_set(*command, flags->overrides);
   command->add_option("--log", flags->log, "log to this file instead of stderr");
   command->add_flag("--local", flags->local, "look for data where the run file says")->group("");
-  command->callback([flags, &action] {
-    action = [flags] { return node(*flags); };
-  });
+  command->callback([flags, &action] { action = [flags] { return node(*flags); }; });
 }
 
 }  // namespace convoy::cli

@@ -39,9 +39,13 @@ config::Overrides overrides_of(const RunFlags& flags) {
 void add_run_flags(CLI::App& command, RunFlags& flags) {
   command.add_option("RUN.toml", flags.file, "the run file")->required();
   add_set(command, flags.overrides);
-  command.add_option("--workers", flags.overrides.workers, "start N default W-slaves instead of [[local.w_slave]]")
+  command
+      .add_option("--workers", flags.overrides.workers,
+                  "start N default W-slaves instead of [[local.w_slave]]")
       ->check(CLI::PositiveNumber);
-  command.add_option("--servers", flags.overrides.servers, "start P default P-slaves instead of [[local.p_slave]]")
+  command
+      .add_option("--servers", flags.overrides.servers,
+                  "start P default P-slaves instead of [[local.p_slave]]")
       ->check(CLI::PositiveNumber);
   auto* resume = command.add_flag("--resume", flags.resume, "go on with an interrupted run");
   command.add_flag("--overwrite", flags.overwrite, "remove the earlier run of this name")->excludes(resume);
@@ -59,15 +63,16 @@ int master(const RunFlags& flags) {
   }
   for (const std::string& key : flags.allow) file->security.allowed_keys.push_back(key);
   if (flags.resume) {
-    return report({ErrorCode::kUsage,
-                   "--resume needs checkpoints while training, which this build does not write yet: start again with "
-                   "--overwrite, or under another run.name."});
+    return report(
+        {ErrorCode::kUsage,
+         "--resume needs checkpoints while training, which this build does not write yet: start again with "
+         "--overwrite, or under another run.name."});
   }
   block_signals();
   Ending ending;
   auto house = std::make_unique<ActorHouse>(ending);
-  MasterProcessOptions options{std::move(*file), flags.overwrite ? record::RunStart::kOverwrite
-                                                                 : record::RunStart::kNew};
+  MasterProcessOptions options{std::move(*file),
+                               flags.overwrite ? record::RunStart::kOverwrite : record::RunStart::kNew};
   Result<std::unique_ptr<MasterProcess>> process = start_master(options, *house, ending, NodeClock());
   if (!process) return report(process.error());
   if (flags.announce_fd >= 0) {
@@ -110,24 +115,24 @@ std::vector<std::string> arguments_for_master(const RunFlags& flags) {
 }  // namespace
 
 void add_train(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("train", "train with Master, P-slaves and W-slaves as processes of this machine");
+  CLI::App* command =
+      app.add_subcommand("train", "train with Master, P-slaves and W-slaves as processes of this machine");
   auto flags = std::make_shared<RunFlags>();
   add_run_flags(*command, *flags);
-  command->callback([flags, &action] {
-    action = [flags] { return train(*flags, arguments_for_master(*flags)); };
-  });
+  command->callback(
+      [flags, &action] { action = [flags] { return train(*flags, arguments_for_master(*flags)); }; });
 }
 
 void add_master(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("master", "run the Master alone; nodes join from anywhere");
   auto flags = std::make_shared<RunFlags>();
   add_run_flags(*command, *flags);
-  command->add_flag("--local", flags->local, "wait for every local W-slave and P-slave before the start")->group("");
-  command->add_option("--announce-fd", flags->announce_fd, "write the address there when listening")->group("");
+  command->add_flag("--local", flags->local, "wait for every local W-slave and P-slave before the start")
+      ->group("");
+  command->add_option("--announce-fd", flags->announce_fd, "write the address there when listening")
+      ->group("");
   command->add_option("--allow", flags->allow, "one more allowed public key")->group("");
-  command->callback([flags, &action] {
-    action = [flags] { return master(*flags); };
-  });
+  command->callback([flags, &action] { action = [flags] { return master(*flags); }; });
 }
 
 }  // namespace convoy::cli

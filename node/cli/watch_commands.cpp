@@ -52,7 +52,8 @@ class StatusAsker final : public LinkSink {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, kStatusPatience, [&] { return json_.has_value() || !trouble_.empty(); });
     if (json_) return *json_;
-    return Error{ErrorCode::kIo, trouble_.empty() ? "The Master at " + address + " does not answer." : trouble_};
+    return Error{ErrorCode::kIo,
+                 trouble_.empty() ? "The Master at " + address + " does not answer." : trouble_};
   }
 
  private:
@@ -94,7 +95,8 @@ int status(const std::string& where, bool json) {
   } else if (where.empty()) {
     const std::optional<std::string> found = newest_address();
     if (!found) {
-      return report({ErrorCode::kUsage, "No run below runs/ says where its Master listens; give the address."});
+      return report(
+          {ErrorCode::kUsage, "No run below runs/ says where its Master listens; give the address."});
     }
     address = *found;
   }
@@ -105,7 +107,8 @@ int status(const std::string& where, bool json) {
   transport.keys = security.keys;
   Result<std::unique_ptr<Link>> link = Link::start(std::move(transport), RunId(0), asker);
   if (!link) return report(link.error());
-  if (Result<void> ok = (*link)->connect(kMasterPeerId, address, security.master_key); !ok) return report(ok.error());
+  if (Result<void> ok = (*link)->connect(kMasterPeerId, address, security.master_key); !ok)
+    return report(ok.error());
   (*link)->send(kMasterPeerId, Envelope{{}, self, {}, StatusRequest{}});
   Result<std::string> reply = asker.wait(address);
   (*link)->close();
@@ -139,7 +142,8 @@ int eval(const std::string& run_dir, const std::string& data_dir, int threads, b
   if (!backend) return report(backend.error());
   KernelChoices choices;
   Result<std::unique_ptr<Plan>> plan = (*backend)->compile(
-      model->graph, {.layers = model->graph.all_layers(), .batch = kEvaluationBatch, .training = false}, choices);
+      model->graph, {.layers = model->graph.all_layers(), .batch = kEvaluationBatch, .training = false},
+      choices);
   if (!plan) return report(plan.error());
   (*plan)->load_parameters(0, model->flat).wait();
   std::int64_t correct = 0;
@@ -155,8 +159,11 @@ int eval(const std::string& run_dir, const std::string& data_dir, int threads, b
   const double accuracy = count == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(count);
   const double loss = count == 0 ? 0 : loss_sum / static_cast<double>(count);
   if (json) {
-    const nlohmann::ordered_json out{{"model", *folder},        {"clock", model->clock.value}, {"samples", count},
-                                     {"test_accuracy", accuracy}, {"test_loss", loss}};
+    const nlohmann::ordered_json out{{"model", *folder},
+                                     {"clock", model->clock.value},
+                                     {"samples", count},
+                                     {"test_accuracy", accuracy},
+                                     {"test_loss", loss}};
     std::printf("%s\n", out.dump().c_str());
   } else {
     std::printf("%s: accuracy %.4f, loss %.4f on %lld test samples\n", folder->c_str(), accuracy, loss,
@@ -184,11 +191,10 @@ struct WatchFlags {
 void add_status(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("status", "ask a running Master how it goes");
   auto flags = std::make_shared<WatchFlags>();
-  command->add_option("ADDRESS", flags->where, "host:port, or a node file; default: the newest run below runs/");
+  command->add_option("ADDRESS", flags->where,
+                      "host:port, or a node file; default: the newest run below runs/");
   command->add_flag("--json", flags->json, "as JSON");
-  command->callback([flags, &action] {
-    action = [flags] { return status(flags->where, flags->json); };
-  });
+  command->callback([flags, &action] { action = [flags] { return status(flags->where, flags->json); }; });
 }
 
 void add_eval(CLI::App& app, Action& action) {
@@ -209,9 +215,8 @@ void add_verify(CLI::App& app, Action& action) {
   command->add_option("RUN_DIR", flags->where, "the run's folder")->required();
   command->add_option("--data-dir", flags->data_dir, "where data sets lie, if not where the run file says");
   command->add_flag("--json", flags->json, "as JSON");
-  command->callback([flags, &action] {
-    action = [flags] { return verify(flags->where, flags->data_dir, flags->json); };
-  });
+  command->callback(
+      [flags, &action] { action = [flags] { return verify(flags->where, flags->data_dir, flags->json); }; });
 }
 
 }  // namespace convoy::cli

@@ -1,5 +1,5 @@
-// The CAF side of a process: an actor system set up for few threads, the role's actor, and executors: detached actors
-// that run jobs one after the other, so that arithmetic and disks never hold up the protocol.
+// The CAF side of a process: an actor system set up for few threads, the role's actor, and executors:
+// detached actors that run jobs one after the other, so that arithmetic and disks never hold up the protocol.
 //
 // A dead actor is not silently missing: the system monitors each and ends the process with its reason.
 #pragma once

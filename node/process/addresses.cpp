@@ -24,7 +24,8 @@ Result<std::string> local_address_towards(const config::Address& peer) {
   addrinfo* found = nullptr;
   const int failed = getaddrinfo(peer.host.c_str(), std::to_string(peer.port).c_str(), &hints, &found);
   if (failed != 0) {
-    return Error{ErrorCode::kIo, "The host name " + peer.host + " is not known here (" + gai_strerror(failed) + ")."};
+    return Error{ErrorCode::kIo,
+                 "The host name " + peer.host + " is not known here (" + gai_strerror(failed) + ")."};
   }
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
   std::string why = "no address";

@@ -9,7 +9,8 @@
 
 namespace convoy {
 
-// This machine's address as `peer` would see it: the one that packets to it leave from. Needs a route, no answer.
+// This machine's address as `peer` would see it: the one that packets to it leave from. Needs a route, no
+// answer.
 Result<std::string> local_address_towards(const config::Address& peer);
 
 std::string host_name();

@@ -1,4 +1,5 @@
-// Which build this is: version and source state, the same text in --version and in the first message between nodes.
+// Which build this is: version and source state, the same text in --version and in the first message between
+// nodes.
 #pragma once
 
 #include <string>

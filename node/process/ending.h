@@ -1,4 +1,5 @@
-// Ending: how a process of Convoy comes to its end, once, whichever thread finds out; and the signals that ask for it.
+// Ending: how a process of Convoy comes to its end, once, whichever thread finds out; and the signals that
+// ask for it.
 #pragma once
 
 #include <condition_variable>
@@ -15,7 +16,8 @@ namespace convoy {
 class Ending {
  public:
   struct Outcome {
-    int status = 0;    // exit status: 0 done, 1 the run or the world failed, 2 the command line or a file is wrong
+    int status =
+        0;  // exit status: 0 done, 1 the run or the world failed, 2 the command line or a file is wrong
     std::string text;  // why; empty when there is nothing to say
   };
 
@@ -38,8 +40,9 @@ class Ending {
 // Blocks SIGINT, SIGTERM and SIGHUP for all threads that start later. Call in main() before the first thread.
 void block_signals();
 
-// Calls `asked` on the first SIGINT or SIGTERM; the second ends the process at once with status 130. SIGHUP is ignored:
-// a node that lost its terminal goes on. REQUIRES: block_signals() before. `asked` runs in a thread of the watcher's.
+// Calls `asked` on the first SIGINT or SIGTERM; the second ends the process at once with status 130. SIGHUP
+// is ignored: a node that lost its terminal goes on. REQUIRES: block_signals() before. `asked` runs in a
+// thread of the watcher's.
 class SignalWatcher {
  public:
   explicit SignalWatcher(std::function<void()> asked);

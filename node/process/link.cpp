@@ -52,7 +52,8 @@ void Link::received(PeerId from, WireFrames frames) {
       text << "this node speaks protocol version " << kProtocolVersion << ", you speak "
            << (sender ? std::to_string(sender->protocol_version) : "another")
            << ": run the same build everywhere";
-      return refuse(from, sender ? sender->incarnation : Incarnation(0), RefuseReason::kOtherVersion, text.str());
+      return refuse(from, sender ? sender->incarnation : Incarnation(0), RefuseReason::kOtherVersion,
+                    text.str());
     }
     return refuse(from, sender ? sender->incarnation : Incarnation(0), RefuseReason::kBadMessage,
                   decoded.error().message);

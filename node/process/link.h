@@ -1,8 +1,8 @@
-// Link: envelopes over a transport. Encodes what a role sends, decodes and checks what arrives, adds and compares run
-// id and protocol version, and says in words what it refuses.
+// Link: envelopes over a transport. Encodes what a role sends, decodes and checks what arrives, adds and
+// compares run id and protocol version, and says in words what it refuses.
 //
-// One per role instance. send() and learn_run() may be called from any thread; the sink is called from the transport's
-// I/O thread, one call at a time, and must not block.
+// One per role instance. send() and learn_run() may be called from any thread; the sink is called from the
+// transport's I/O thread, one call at a time, and must not block.
 #pragma once
 
 #include <atomic>

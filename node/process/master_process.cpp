@@ -65,7 +65,8 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
     const SyncOptions sync = protocol_options(run, (*dataset)->train().size());
     if (sync.end_position < 1) {
       return Error{ErrorCode::kUsage, "train.epochs: less than one sample of " +
-                                          std::to_string(sync.sample_count) + " would be trained; give more."};
+                                          std::to_string(sync.sample_count) +
+                                          " would be trained; give more."};
     }
 
     Result<MasterSecurity> security = master_security(options_.run);
@@ -107,7 +108,8 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
     if (!recorder) return recorder.error();
     recorder_.emplace(std::move(*recorder));
     display_.emplace(STDERR_FILENO, title);
-    if (std::ofstream out(dir_->paths().dir + "/address"); out) out << address_ << "\n";  // for `convoy status`
+    if (std::ofstream out(dir_->paths().dir + "/address"); out)
+      out << address_ << "\n";  // for `convoy status`
     note("the Master listens on " + address_ + (security->keys ? ", encrypted" : ""));
     for (std::string& line : std::exchange(early_, {})) note(line);
 
@@ -121,7 +123,8 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
     role.test_count = (*dataset)->test().size();
     role.evaluate_every =
         static_cast<std::int64_t>(run.eval.every_epochs * static_cast<double>(sync.sample_count));
-    for (const Chunk& c : setup_->chunks.chunks) role.chunk_bytes.push_back(c.count * bytes_of(setup_->scalar));
+    for (const Chunk& c : setup_->chunks.chunks)
+      role.chunk_bytes.push_back(c.count * bytes_of(setup_->scalar));
     role.equal_partition = run.sync.partition == config::Partition::kEqual;
     role.min_w_slaves = static_cast<std::size_t>(run.cluster.min_w_slaves);
     role.min_p_slaves = static_cast<std::size_t>(run.cluster.min_p_slaves);
@@ -157,7 +160,8 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
       in_turn_of(role_, [this, to = envelope.from](Time now) { send_status(to, now); });
       return;
     }
-    if (Result<void> sound = check_tensors(envelope.message, *setup_); !sound) return refused(sound.error().message);
+    if (Result<void> sound = check_tensors(envelope.message, *setup_); !sound)
+      return refused(sound.error().message);
     tell(role_, std::move(envelope));
   }
   void peer_lost(PeerId peer) override { tell(role_, PeerLost{peer}); }
@@ -233,15 +237,17 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
     }
   }
 
-  // Every now and then: the window's metrics, and a new picture for people, drawn where a slow terminal hurts nobody.
+  // Every now and then: the window's metrics, and a new picture for people, drawn where a slow terminal hurts
+  // nobody.
   void observe(Time now) {
     update_status(now);
     run_on(clerk_, [this, now] {
       const std::lock_guard lock(mutex_);
       if (!stopped_) display_->update(now, last_status_, recorder_->metrics());
     });
-    caf::delayed_anon_send(role_, kDisplayInterval, InTurn{std::make_shared<const std::function<void(Time)>>(
-                                                       [this](Time later) { observe(later); })});
+    caf::delayed_anon_send(
+        role_, kDisplayInterval,
+        InTurn{std::make_shared<const std::function<void(Time)>>([this](Time later) { observe(later); })});
   }
 
   void send_status(PeerId to, Time now) {

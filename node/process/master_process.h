@@ -29,7 +29,8 @@ class MasterProcess {
   virtual void stop(const Ending::Outcome& outcome) = 0;
 };
 
-// Loads the data set's sizes, takes the run's folder, journals a new term, listens. REQUIRES: as for RunningRole.
+// Loads the data set's sizes, takes the run's folder, journals a new term, listens. REQUIRES: as for
+// RunningRole.
 Result<std::unique_ptr<MasterProcess>> start_master(const MasterProcessOptions& options, ActorHouse& house,
                                                     Ending& ending, NodeClock clock);
 

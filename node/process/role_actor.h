@@ -1,8 +1,8 @@
-// RoleActor: the one generic CAF actor that makes a pure role run for real. Events come as messages; effects go to a
-// Host, in order, in the actor's own turn; WakeAt becomes a delayed message.
+// RoleActor: the one generic CAF actor that makes a pure role run for real. Events come as messages; effects
+// go to a Host, in order, in the actor's own turn; WakeAt becomes a delayed message.
 //
-// The role never computes and never waits, so neither do life signs. The host is called from whatever thread the
-// actor runs in, one call at a time.
+// The role never computes and never waits, so neither do life signs. The host is called from whatever thread
+// the actor runs in, one call at a time.
 #pragma once
 
 #include <caf/all.hpp>

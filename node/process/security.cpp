@@ -59,10 +59,11 @@ Result<NodeSecurity> node_security(const config::NodeOptions& options) {
   NodeSecurity result;
   if (!wanted(options.security, requires_encryption(config::to_string(options.master)))) return result;
   if (options.security.server_key.empty()) {
-    return Error{ErrorCode::kUsage,
-                 "node.master is not on this machine, so the connection is encrypted and needs the Master's public "
-                 "key: set security.server_key (`convoy invite` on the Master's machine writes a ready file), or say "
-                 "security = \"none\" on a network that you trust."};
+    return Error{
+        ErrorCode::kUsage,
+        "node.master is not on this machine, so the connection is encrypted and needs the Master's public "
+        "key: set security.server_key (`convoy invite` on the Master's machine writes a ready file), or say "
+        "security = \"none\" on a network that you trust."};
   }
   Result<KeyPair> keys = own_keys(options.security, "node.master");
   if (!keys) return keys.error();

@@ -1,5 +1,5 @@
-// What the processes of W-slaves and P-slaves share: the link to the Master, its troubles in words, the role's actor,
-// and an orderly end. Part of worker_process.cpp and server_process.cpp.
+// What the processes of W-slaves and P-slaves share: the link to the Master, its troubles in words, the
+// role's actor, and an orderly end. Part of worker_process.cpp and server_process.cpp.
 //
 // Threads: LinkSink from the link's I/O thread, RoleHost in the role's turn, the rest from the owner's.
 #pragma once
@@ -39,7 +39,8 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
     tell(role_, std::move(envelope));
   }
   void peer_lost(PeerId peer) override {
-    if (peer == kMasterPeerId) spdlog::warn("{}: the connection to the Master broke; dialling again", options_.name);
+    if (peer == kMasterPeerId)
+      spdlog::warn("{}: the connection to the Master broke; dialling again", options_.name);
     tell(role_, PeerLost{peer});
   }
   void peer_back(PeerId peer) override {
@@ -102,7 +103,8 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
   // Dials the Master and starts the role. REQUIRES: link_ and role_ are set.
   Result<void> dial() {
     spdlog::info("{}: dialling the Master at {}", options_.name, config::to_string(options_.master));
-    if (Result<void> ok = link_->connect(kMasterPeerId, config::to_string(options_.master), options_.master_key);
+    if (Result<void> ok =
+            link_->connect(kMasterPeerId, config::to_string(options_.master), options_.master_key);
         !ok) {
       return ok.error();
     }

@@ -1,4 +1,5 @@
-// W-slaves and P-slaves as they run: role actor, executor, link. All they need to know of the run comes from the Master.
+// W-slaves and P-slaves as they run: role actor, executor, link. All they need to know of the run comes from
+// the Master.
 //
 // Made, told to leave and stopped by one thread, main's.
 #pragma once

@@ -11,7 +11,9 @@ namespace {
 class WorkerProcess final : public SlaveBase {
  public:
   WorkerProcess(const WorkerProcessOptions& options, Ending& ending)
-      : SlaveBase(options.slave, ending), executor_(options.device, options.data_dir), device_(options.device) {}
+      : SlaveBase(options.slave, ending),
+        executor_(options.device, options.data_dir),
+        device_(options.device) {}
 
   Result<void> start(ActorHouse& house, NodeClock clock) {
     const PeerId peer = random_peer_id();

@@ -97,7 +97,8 @@ Encoding encoding_of(Scalar scalar) {
   return scalar == Scalar::kF64 ? Encoding::kF64 : Encoding::kF32;
 }
 
-Result<std::unique_ptr<Backend>> make_backend(const config::WSlaveOptions& device, Scalar scalar, bool measure) {
+Result<std::unique_ptr<Backend>> make_backend(const config::WSlaveOptions& device, Scalar scalar,
+                                              bool measure) {
   std::unique_ptr<Backend> backend;
   switch (device.device.kind) {
     case config::DeviceKind::kCpu: {
@@ -113,13 +114,13 @@ Result<std::unique_ptr<Backend>> make_backend(const config::WSlaveOptions& devic
       backend = make_reference_backend(Scalar::kF64);
       break;
     case config::DeviceKind::kCuda:
-      return Error{ErrorCode::kUnsupported,
-                   "This build has no CUDA back end yet: device " + config::to_string(device.device) +
-                       " cannot be used; take device = \"cpu\"."};
+      return Error{ErrorCode::kUnsupported, "This build has no CUDA back end yet: device " +
+                                                config::to_string(device.device) +
+                                                " cannot be used; take device = \"cpu\"."};
   }
   if (backend->scalar() != scalar) {
-    return Error{ErrorCode::kUnsupported, std::string("This run computes in ") + to_string(scalar) + ", device " +
-                                              config::to_string(device.device) + " in " +
+    return Error{ErrorCode::kUnsupported, std::string("This run computes in ") + to_string(scalar) +
+                                              ", device " + config::to_string(device.device) + " in " +
                                               to_string(backend->scalar()) +
                                               "; the run file's [[local.w_slave]] devices decide."};
   }

@@ -1,4 +1,5 @@
-// From the text of a run file to what a node computes with: graph, chunk table, scalar type, schedule, protocol options.
+// From the text of a run file to what a node computes with: graph, chunk table, scalar type, schedule,
+// protocol options.
 //
 // Pure functions of options and data; any thread.
 #pragma once
@@ -35,7 +36,8 @@ Schedule schedule_of(const config::RunOptions& options);
 Encoding encoding_of(Scalar scalar);
 
 // The device's back end, or why this machine or run cannot have it.
-Result<std::unique_ptr<Backend>> make_backend(const config::WSlaveOptions& device, Scalar scalar, bool measure);
+Result<std::unique_ptr<Backend>> make_backend(const config::WSlaveOptions& device, Scalar scalar,
+                                              bool measure);
 
 // Whether the tensor frames of a message are those that the chunk table promises. Roles trust it.
 Result<void> check_tensors(const Message& message, const RunSetup& setup);

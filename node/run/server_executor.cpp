@@ -59,6 +59,7 @@ void ServerExecutor::apply_as(const Apply& command) {
   step.average_decay = setup_.options.eval.average;
   step.samples = command.samples;
   step.weight = command.weight;
+  last_step_ = step;
   const std::size_t count = command.contributions.front().chunks.size();
   std::vector<std::span<const T>> parts(command.contributions.size());
   for (std::size_t k = 0; k < count; ++k) {
@@ -87,12 +88,28 @@ void ServerExecutor::take_snapshot(const TakeSnapshot&) {
   }
 }
 
-void ServerExecutor::fill(SendChunks& command) const {
+Frame ServerExecutor::look_ahead(State& state, double delay) {
+  const std::shared_ptr<AlignedBuffer> buffer = state.ahead.take();
+  if (setup_.scalar == Scalar::kF32) {
+    convoy::look_ahead(*last_step_, delay, elements<float>(state.parameters.read()),
+                       elements<float>(ConstBytes(state.velocity)), elements<float>(buffer->bytes()));
+  } else {
+    convoy::look_ahead(*last_step_, delay, elements<double>(state.parameters.read()),
+                       elements<double>(ConstBytes(state.velocity)), elements<double>(buffer->bytes()));
+  }
+  return Frame(buffer, buffer->bytes());
+}
+
+void ServerExecutor::fill(SendChunks& command) {
+  const bool ahead =
+      !command.snapshot && command.expected_delay > 0 && last_step_ && last_step_->momentum > 0;
   std::vector<ChunkData> data;
   data.reserve(command.chunks.size());
   for (ChunkId id : command.chunks) {
-    const State& state = chunks_.at(id);
-    data.push_back({id, command.snapshot ? state.snapshot : state.parameters.picture()});
+    State& state = chunks_.at(id);
+    data.push_back({id, command.snapshot ? state.snapshot
+                        : ahead          ? look_ahead(state, command.expected_delay)
+                                         : state.parameters.picture()});
   }
   if (auto* reply = std::get_if<PullReply>(&command.envelope.message)) {
     reply->encoding = encoding_of(setup_.scalar);

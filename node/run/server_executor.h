@@ -1,7 +1,7 @@
 // What a P-slave computes, on one thread: initial values, optimiser steps, pictures of its chunks.
 //
-// It owns the parameters, the momentum and the weight average of its shard. Pictures are reference-counted: while a
-// reply or a snapshot still holds a chunk, the next step writes to a fresh copy.
+// It owns the parameters, the momentum and the weight average of its shard. Pictures are reference-counted:
+// while a reply or a snapshot still holds a chunk, the next step writes to a fresh copy.
 #pragma once
 
 #include <map>
@@ -25,24 +25,29 @@ class ServerExecutor {
   void apply(const Apply& command);
   void take_snapshot(const TakeSnapshot& command);
   // Puts the chunks, as they are now or in the snapshot, into the command's PullReply or SnapshotReply.
-  void fill(SendChunks& command) const;
+  // With an expected delay and momentum, a PullReply gets the parameters as momentum alone will have moved
+  // them by then.
+  void fill(SendChunks& command);
 
  private:
   struct State {
-    explicit State(std::size_t bytes) : parameters(bytes) {}
+    explicit State(std::size_t bytes) : parameters(bytes), ahead(bytes) {}
     CowBuffer parameters;
-    std::vector<std::byte> velocity;   // empty without momentum
+    BufferPool ahead;                    // for replies that look ahead
+    std::vector<std::byte> velocity;     // empty without momentum
     std::unique_ptr<CowBuffer> average;  // none without eval.average
     Frame snapshot;
   };
 
   template <class T>
   void apply_as(const Apply& command);
+  Frame look_ahead(State& state, double delay);
 
   RunSetup setup_;
   SyncOptions sync_;
   Schedule schedule_;
   std::map<ChunkId, State> chunks_;
+  std::optional<SgdStep> last_step_;
   std::vector<std::byte> sum_;  // of a bsp clock's contributions, one chunk at a time
 };
 

@@ -6,7 +6,8 @@
 namespace convoy {
 
 AlignedBuffer::AlignedBuffer(std::size_t size)
-    : data_(static_cast<std::byte*>(::operator new[](size, std::align_val_t(kBufferAlignment)))), size_(size) {}
+    : data_(static_cast<std::byte*>(::operator new[](size, std::align_val_t(kBufferAlignment)))),
+      size_(size) {}
 
 void AlignedBuffer::Free::operator()(std::byte* p) const {
   ::operator delete[](p, std::align_val_t(kBufferAlignment));

@@ -1,8 +1,8 @@
 // Buffers that are sent without a copy and written again when nobody reads them any more.
 //
-// BufferPool hands out aligned buffers of one size; one that is out as frames comes back when the last frame goes.
-// CowBuffer is a value that others may hold a picture of: writing while a picture exists moves to a fresh buffer.
-// Each is used by one thread; frames made from them may go to any.
+// BufferPool hands out aligned buffers of one size; one that is out as frames comes back when the last frame
+// goes. CowBuffer is a value that others may hold a picture of: writing while a picture exists moves to a
+// fresh buffer. Each is used by one thread; frames made from them may go to any.
 #pragma once
 
 #include <atomic>

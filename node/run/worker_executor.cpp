@@ -200,9 +200,9 @@ Result<Gradients> WorkerExecutor::compute(const Compute& command) {
   const auto size = static_cast<std::size_t>(bytes_of(setup_->scalar));
   out.chunks.reserve(static_cast<std::size_t>(setup_->chunks.size()));
   for (const Chunk& c : setup_->chunks.chunks) {
-    const ConstBytes bytes = ConstBytes(buffer->bytes())
-                                 .subspan(static_cast<std::size_t>(c.offset) * size,
-                                          static_cast<std::size_t>(c.count) * size);
+    const ConstBytes bytes =
+        ConstBytes(buffer->bytes())
+            .subspan(static_cast<std::size_t>(c.offset) * size, static_cast<std::size_t>(c.count) * size);
     out.chunks.push_back({c.id, Frame(buffer, bytes)});
   }
   loader_->recycle(std::move(*batch));

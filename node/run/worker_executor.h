@@ -1,7 +1,9 @@
-// What a W-slave computes, on one thread that is this class's for its whole life: warm-up, clocks, evaluation.
+// What a W-slave computes, on one thread that is this class's for its whole life: warm-up, clocks,
+// evaluation.
 //
-// It owns the data set, the back end, a plan for each batch size in use, and the gradient buffers. Frames that it makes
-// point into those buffers, which are used again when the frames are gone. Nothing here knows the protocol.
+// It owns the data set, the back end, a plan for each batch size in use, and the gradient buffers. Frames
+// that it makes point into those buffers, which are used again when the frames are gone. Nothing here knows
+// the protocol.
 #pragma once
 
 #include <atomic>
