@@ -1,5 +1,6 @@
 #include "config/toml_overrides.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -12,6 +13,10 @@ struct Step {
   std::string key;
   std::optional<std::size_t> index;  // of "key[index]"
 };
+
+bool is_key_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
 
 std::optional<std::vector<Step>> parse_path(std::string_view path) {
   std::vector<Step> steps;
@@ -27,12 +32,23 @@ std::optional<std::vector<Step>> parse_path(std::string_view path) {
       step.index = static_cast<std::size_t>(*index);
       part = part.substr(0, bracket);
     }
-    if (part.empty()) return std::nullopt;
+    if (part.empty() || !std::all_of(part.begin(), part.end(), is_key_letter)) return std::nullopt;
     step.key = part;
     steps.push_back(std::move(step));
     if (dot == std::string_view::npos) return steps;
     path = path.substr(dot + 1);
   }
+}
+
+// As readers write it: "a[01].b" is "a[1].b".
+std::string path_of(const std::vector<Step>& steps) {
+  std::string path;
+  for (const Step& step : steps) {
+    if (!path.empty()) path += '.';
+    path += step.key;
+    if (step.index) path += "[" + std::to_string(*step.index) + "]";
+  }
+  return path;
 }
 
 // A value as TOML reads it; text that is no TOML value is a string, so that nobody has to quote twice in a
@@ -104,7 +120,7 @@ SetTexts apply_overrides(toml::table& root, const std::vector<std::string>& set,
     }
     std::string value = text.substr(equals + 1);
     insert_value(*table, steps->back().key, value);
-    texts.insert_or_assign(text.substr(0, equals), SetText{std::move(value), whole});
+    texts.insert_or_assign(path_of(*steps), SetText{std::move(value), whole});
   }
   return texts;
 }

@@ -105,36 +105,44 @@ struct TomlReader::Impl {
   }
 
   // The --set that made the value at `path`, or something around it.
-  const SetText* set_text(std::string_view path) const {
-    for (std::string_view at = path; !at.empty();) {
-      const auto found = sets.find(at);
+  const SetText* set_around(std::string_view path) const {
+    for (; !path.empty(); path = parent_of(path)) {
+      const auto found = sets.find(path);
       if (found != sets.end()) return &found->second;
-      const auto cut = at.find_last_of(".[");
-      at = cut == std::string_view::npos ? std::string_view() : at.substr(0, cut);
     }
     return nullptr;
   }
 
-  void add(Place place, const std::string& path, const std::string& what, std::string_view allowed) {
-    std::string text = path.empty() ? what : path + ": " + what;
+  // A --set of something inside `path`: what made a table that the file does not have.
+  const SetText* set_inside(std::string_view path) const {
+    const auto found = sets.lower_bound(path);
+    return found != sets.end() && found->first.starts_with(path) ? &found->second : nullptr;
+  }
+
+  static std::string_view parent_of(std::string_view path) {
+    const auto cut = path.find_last_of(".[");
+    return cut == std::string_view::npos ? std::string_view() : path.substr(0, cut);
+  }
+
+  void add(const std::string& path, const std::string& what, std::string_view allowed) {
+    std::string text = path + ": " + what;
     if (!allowed.empty()) text += "; allowed: " + std::string(allowed);
-    if (const SetText* set = path.empty() ? nullptr : set_text(path)) {
+    const SetText* set = set_around(path);
+    Place place;
+    for (std::string_view at = path; set == nullptr && !at.empty(); at = parent_of(at)) {
+      const toml::node* node = find_node(root, at);
+      if (node == nullptr) continue;
+      if (const toml::source_position begin = node->source().begin) {
+        place = {begin.line, begin.column};
+        break;
+      }
+      set = set_inside(at);
+    }
+    if (set != nullptr) {
       messages.push_back({Message::About::kSet, {}, set->whole + ": " + text});
     } else {
       messages.push_back({Message::About::kFile, place, text});
     }
-  }
-
-  Place place_of(std::string_view path) const {
-    while (!path.empty()) {
-      const toml::node* node = find_node(root, path);
-      if (node != nullptr && node->source().begin) {
-        return {node->source().begin.line, node->source().begin.column};
-      }
-      const auto cut = path.find_last_of(".[");
-      path = cut == std::string_view::npos ? std::string_view() : path.substr(0, cut);
-    }
-    return {};
   }
 
   void find_unknown_keys() {
@@ -144,13 +152,16 @@ struct TomlReader::Impl {
         const std::string name(key.str());
         if (known.contains(name)) continue;
         const std::string path = joined(frame.path, name);
-        const Place place{key.source().begin.line, key.source().begin.column};
+        const toml::source_position begin = key.source().begin;
         std::string what = node.is_table() ? "unknown table" : "unknown key";
         const auto meant = closest_key(joined(without_indices(frame.path), name), known_paths);
         if (meant) what += ", did you mean `" + *meant + "`?";
         std::string allowed;
         for (const std::string& k : known) allowed += (allowed.empty() ? "" : ", ") + k;
-        add(place, path, what, allowed);
+        add(path, what, allowed);
+        // The place of the key, where there is one, rather than that of its value.
+        Message& message = messages.back();
+        if (message.about == Message::About::kFile && begin) message.place = {begin.line, begin.column};
       }
     }
   }
@@ -163,8 +174,9 @@ TomlReader::TomlReader(std::string_view text, std::string file, const Overrides&
     impl_->root = toml::parse(text, impl_->file);
     impl_->parsed = true;
   } catch (const toml::parse_error& e) {
-    impl_->add({e.source().begin.line, e.source().begin.column}, "",
-               "not TOML: " + std::string(e.description()), "");
+    const toml::source_position begin = e.source().begin;
+    impl_->messages.push_back(
+        {Message::About::kFile, {begin.line, begin.column}, "not TOML: " + std::string(e.description())});
   }
   if (impl_->parsed) {
     const auto replace_list = [this](std::string_view key, std::optional<int> count) {
@@ -192,7 +204,7 @@ void TomlReader::enter(std::string_view key) {
   const std::string path = joined(impl_->frames.back().path, key);
   const toml::table* table = node != nullptr ? node->as_table() : nullptr;
   if (node != nullptr && table == nullptr) {
-    impl_->add(impl_->place_of(path), path, "is " + type_of(*node), "a table of keys");
+    impl_->add(path, "is " + type_of(*node), "a table of keys");
   }
   impl_->frames.push_back({table, path});
   if (table != nullptr) impl_->visited.push_back(impl_->frames.back());
@@ -203,7 +215,7 @@ void TomlReader::enter_entry(std::string_view key, std::size_t index) {
   const std::string path = joined(impl_->frames.back().path, key) + "[" + std::to_string(index) + "]";
   const toml::table* table = list->get(index)->as_table();
   if (table == nullptr) {
-    impl_->add(impl_->place_of(path), path, "is " + type_of(*list->get(index)), "a table of keys");
+    impl_->add(path, "is " + type_of(*list->get(index)), "a table of keys");
   }
   impl_->frames.push_back({table, path});
   if (table != nullptr) impl_->visited.push_back(impl_->frames.back());
@@ -223,7 +235,7 @@ std::optional<std::size_t> TomlReader::list_size(std::string_view key) {
   const toml::array* list = node->as_array();
   if (list == nullptr) {
     const std::string path = joined(impl_->frames.back().path, key);
-    impl_->add(impl_->place_of(path), path, "is " + type_of(*node), "a list of tables, [[" + path + "]]");
+    impl_->add(path, "is " + type_of(*node), "a list of tables, [[" + path + "]]");
     return std::nullopt;
   }
   return list->size();
@@ -377,7 +389,7 @@ void TomlReader::remove(std::string_view top_level_key) {
 }
 
 void TomlReader::error(std::string_view path, const std::string& what, std::string_view allowed) {
-  impl_->add(impl_->place_of(path), std::string(path), what, allowed);
+  impl_->add(std::string(path), what, allowed);
 }
 
 std::string TomlReader::take_errors() {

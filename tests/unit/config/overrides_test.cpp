@@ -91,6 +91,14 @@ BOOST_AUTO_TEST_CASE(errors_name_the_set_and_not_a_place_in_the_file) {
                  .starts_with("--set sync.bond=4: sync.bond: unknown key, did you mean `sync.bound`?"));
 }
 
+BOOST_AUTO_TEST_CASE(a_table_that_only_a_set_has_is_that_sets_error) {
+  const std::string message = error_of(set({"traim.lr=4"}));
+  BOOST_TEST(message.starts_with("--set traim.lr=4: traim: unknown table, did you mean `train`?"), message);
+  const std::string list = error_of(set({"local.w_slave=[{thread=2}]"}));
+  BOOST_TEST(list.starts_with("--set local.w_slave=[{thread=2}]: local.w_slave[0].thread: unknown key"),
+             list);
+}
+
 BOOST_AUTO_TEST_CASE(errors_of_file_and_sets_come_together) {
   const std::string both = error_of(set({"train.batch=0"}), kText + "[sink]\n");
   BOOST_TEST(both.starts_with("run.toml:8:2: sink: unknown table"), both);
