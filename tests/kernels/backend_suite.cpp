@@ -5,7 +5,6 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <cstring>
 #include <functional>
 
 #include "kernels/cpu/cpu_backend.h"
@@ -168,7 +167,8 @@ void check_pieces(Backend& backend, double tolerance) {
   }
   plan->backward_all(to_bytes(gradient));
   BOOST_TEST(plan->result().loss_sum == whole.result.loss_sum);
-  BOOST_TEST(std::memcmp(gradient.data(), whole.bytes.data(), whole.bytes.size()) == 0);
+  const ConstBytes bytes = to_bytes(std::span<const T>(gradient));
+  BOOST_TEST(std::equal(bytes.begin(), bytes.end(), whole.bytes.begin(), whole.bytes.end()));
 }
 
 template <class T>
