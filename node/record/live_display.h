@@ -11,23 +11,9 @@
 
 #include "master/master.h"
 #include "node/record/metrics.h"
+#include "node/record/render.h"
 
 namespace convoy::record {
-
-struct RenderOptions {
-  int width = 80;        // columns; no line is longer
-  int height = 1000;     // rows; members that do not fit are counted
-  bool colour = false;   // ANSI attributes
-  bool unicode = false;  // bars and dashes beyond ASCII
-};
-
-// The table, line by line. Pure. `waiting_s`: since when the start is awaited.
-std::vector<std::string> render_table(const RunTitle& title, const MasterStatus& status,
-                                      const RunMetrics& metrics, double waiting_s,
-                                      const RenderOptions& options);
-// The same in one plain line.
-std::string render_line(const RunTitle& title, const MasterStatus& status, const RunMetrics& metrics,
-                        double waiting_s);
 
 class LiveDisplay {
  public:
@@ -62,9 +48,9 @@ class LiveDisplay {
   bool unicode_ = false;
   bool colour_ = false;
   bool cursor_hidden_ = false;
-  bool dead_ = false;
 
   std::optional<Time> first_;  // update
+  std::optional<Time> awaited_since_;
   std::optional<Time> last_drawn_;
   std::optional<MasterStatus> status_;
   RunMetrics metrics_;

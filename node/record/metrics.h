@@ -16,6 +16,8 @@ namespace convoy::record {
 
 struct RunMetrics {
   struct Member {
+    Clock clock;               // updates committed, by the first P-slave's log and the member's life signs
+    std::int64_t gap = 0;      // granted clock - c_min of its last update: never beyond the bound
     double wait_share = 0;     // of the last window: waiting / (waiting + computing)
     double samples_per_s = 0;  // of the last window
   };
@@ -26,6 +28,8 @@ struct RunMetrics {
     bool final = false;
   };
 
+  Clock c_min;                        // least clock of the members of the view
+  std::int64_t samples = 0;           // committed
   bool started = false;               // there was a view
   double elapsed_s = 0;               // since the first view became active
   double samples_per_s = 0;           // of the last window

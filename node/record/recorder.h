@@ -56,7 +56,8 @@ class Recorder {
   std::unique_ptr<State> state_;
 };
 
-// The line of log.txt and of the display for a trace; empty for traces that people need not see.
-std::string describe_for_people(const Trace& trace);
+// The line of log.txt and of the display for a trace; empty for traces that people need not see. N turns
+// positions into epochs.
+std::string describe_for_people(const Trace& trace, std::int64_t sample_count);
 
 }  // namespace convoy::record

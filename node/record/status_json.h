@@ -13,7 +13,8 @@
 namespace convoy::record {
 
 // {view, clock, epoch, members[], p_slaves[], awaited[], ...}: the content of StatusReply.
-std::string status_json(const RunTitle& title, const MasterStatus& status, const RunMetrics& metrics);
+std::string status_json(const RunTitle& title, const MasterStatus& status, const RunMetrics& metrics,
+                        double waiting_s = 0);
 
 // For people. The JSON came from a peer: kCorrupt when it is not what status_json() makes.
 Result<std::string> status_text(std::string_view json);
