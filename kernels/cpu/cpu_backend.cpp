@@ -19,6 +19,16 @@ namespace convoy {
 namespace cpu {
 namespace {
 
+template <class P>
+Tensors<P> tensors_of(const Graph& graph, int layer, P flat) {
+  Tensors<P> found;
+  for (int t : graph.layer_tensors(layer)) {
+    const Tensor& tensor = graph.parameters()[t];
+    (tensor.is_bias ? found.bias : found.weight) = flat + tensor.offset;
+  }
+  return found;
+}
+
 // One way to compute a layer, or, with layers > 1, a layer and those behind it.
 struct Candidate {
   std::function<std::unique_ptr<Node>(Context&, const Activation& input)> make;
@@ -114,13 +124,13 @@ class Trial {
     const std::vector<std::int32_t> labels(context_.batch, 0);
     const Step step{context_.batch, labels};
     Buffer gradients(graph_.parameter_count());
-    for (auto& [at, node] : nodes) node->load(tensors<const float*>(at, flat_.data()));
+    for (auto& [at, node] : nodes) node->load(tensors_of<const float*>(graph_, at, flat_.data()));
     double best = 1e9;
     for (int round = 0; round < 5; ++round) {
       const auto start = std::chrono::steady_clock::now();
       for (auto& [at, node] : nodes) node->forward(step);
       for (auto it = nodes.rbegin(); context_.training && it != nodes.rend(); ++it) {
-        it->second->backward(step, tensors<float*>(it->first, gradients.data()));
+        it->second->backward(step, tensors_of<float*>(graph_, it->first, gradients.data()));
       }
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
       if (round > 0) best = std::min(best, taken.count());
@@ -129,15 +139,6 @@ class Trial {
   }
 
  private:
-  template <class P>
-  Tensors<P> tensors(int layer, P flat) const {
-    Tensors<P> found;
-    for (int t : graph_.layer_tensors(layer)) {
-      const Tensor& tensor = graph_.parameters()[t];
-      (tensor.is_bias ? found.bias : found.weight) = flat + tensor.offset;
-    }
-    return found;
-  }
   float* make_buffer(const Desc& desc) {
     buffers_.push_back(context_.allocate(desc));
     fill(buffers_.back(), static_cast<std::int64_t>(desc.get_size() / sizeof(float)));
@@ -238,7 +239,7 @@ class CpuPlan final : public Plan {
       loss_ = reference::forward(SoftmaxCrossEntropy{}, graph_.classes(), step_.labels,
                                  loss_input_->view().data, probabilities_.data());
     } else if (nodes_[layer]) {
-      if (dirty_[layer]) nodes_[layer]->load(tensors<const float*>(layer, flat_.data()));
+      if (dirty_[layer]) nodes_[layer]->load(tensors_of<const float*>(graph_, layer, flat_.data()));
       dirty_[layer] = false;
       nodes_[layer]->forward(step_);
     }
@@ -259,7 +260,7 @@ class CpuPlan final : public Plan {
                 scores.gradient + std::int64_t{options_.batch} * graph_.classes(), 0.0f);
       loss_input_->backward();
     } else if (nodes_[layer]) {
-      nodes_[layer]->backward(step_, tensors<float*>(layer, flat.data()));
+      nodes_[layer]->backward(step_, tensors_of<float*>(graph_, layer, flat.data()));
     }
     return {};
   }
@@ -274,16 +275,6 @@ class CpuPlan final : public Plan {
     std::unique_ptr<Node> node;
     int layers = 1;
   };
-
-  template <class P>
-  Tensors<P> tensors(int layer, P flat) const {
-    Tensors<P> found;
-    for (int t : graph_.layer_tensors(layer)) {
-      const Tensor& tensor = graph_.parameters()[t];
-      (tensor.is_bias ? found.bias : found.weight) = flat + tensor.offset;
-    }
-    return found;
-  }
 
   float* keep(Buffer buffer) {
     buffers_.push_back(std::move(buffer));
