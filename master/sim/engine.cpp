@@ -135,7 +135,7 @@ Outcome Engine::run() {
     queue_.pop();
     now_ = item.at;
     if (now_.since_start > scenario_.deadline) {
-      outcome_.problem = "no end within the deadline: the run does not progress";
+      outcome_.problem = "progress: no end within the deadline";
       break;
     }
     if (const auto* start = std::get_if<StartNode>(item.payload.get())) {
@@ -161,7 +161,7 @@ Outcome Engine::run() {
   }
   outcome_.ended = now_;
   if (outcome_.problem.empty() && !outcome_.finished)
-    outcome_.problem = "nothing left to happen, training not ended";
+    outcome_.problem = "progress: nothing left to happen, training not ended";
   for (Watcher* w : watchers_) {
     if (outcome_.problem.empty()) w->at_end(now_);
     if (outcome_.problem.empty()) outcome_.problem = w->violation();
@@ -246,7 +246,7 @@ void Engine::carry_out(Node& node, Effect& effect) {
       least = std::min(least, count);
       most = std::max(most, count);
     }
-    if (least < most) outcome_.problem = "an evaluated picture mixes states";
+    if (least < most) outcome_.problem = "picture: an evaluated picture mixes states";
     const std::int64_t count = slice->task.last - slice->task.first;
     push(now_ + from_seconds(static_cast<double>(count) / node.samples_per_s), node.peer,
          Event(Evaluated{slice->task.snapshot, slice->task.task, count, 0.0, count}));
@@ -267,16 +267,17 @@ void Engine::carry_out(Node& node, Effect& effect) {
     if (node.peer == kMasterPeerId) {
       over_ = true;
       outcome_.finished = !quit->failed;
-      if (quit->failed) outcome_.problem = "the Master gave up: " + quit->text;
+      if (quit->failed) outcome_.problem = "role: the Master gave up: " + quit->text;
     } else {
-      if (quit->failed && outcome_.problem.empty()) outcome_.problem = node.name + " failed: " + quit->text;
+      if (quit->failed && outcome_.problem.empty())
+        outcome_.problem = "role: " + node.name + " failed: " + quit->text;
       if (node.returns_after > Duration{})
         push(now_ + node.returns_after, kMasterPeerId, StartNode{node.index});
       crash(node.peer);
     }
   } else if (const auto* trace = std::get_if<Trace>(&effect)) {
     if (const auto* v = std::get_if<TraceViolation>(trace); v != nullptr && outcome_.problem.empty()) {
-      outcome_.problem = node.name + ": " + v->text;
+      outcome_.problem = "role: " + node.name + " traces a violation: " + v->text;
       over_ = true;
     }
   }

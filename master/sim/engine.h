@@ -27,6 +27,8 @@ class Engine;
 class Watcher {
  public:
   virtual ~Watcher() = default;
+  // Stands before what it found.
+  virtual const char* name() const { return "watcher"; }
   virtual void on_begin(const Engine&) {}
   // Before the role sees it.
   virtual void on_event(Time, PeerId, const Event&) {}
@@ -34,12 +36,12 @@ class Watcher {
   virtual void after_step(Time, PeerId) {}
   virtual void on_fault(Time, const Fault&) {}
   virtual void at_end(Time) {}
-  // The first thing that was wrong; empty while all is well.
+  // The first thing that was wrong, after the name of who saw it; empty while all is well.
   const std::string& violation() const { return violation_; }
 
  protected:
   void violate(const std::string& text) {
-    if (violation_.empty()) violation_ = text;
+    if (violation_.empty()) violation_ = std::string(name()) + ": " + text;
   }
 
  private:

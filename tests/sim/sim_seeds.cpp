@@ -3,12 +3,14 @@
 //   sim_seeds --from=1 --count=1000     fixed seeds
 //   sim_seeds --fresh --count=1000      seeds counted from the clock; the base is printed
 //   sim_seeds --seed=N [--trace]        one seed alone; with --trace every effect of every role
-//   options: --jobs=N (threads), --workers=N, --servers=N (upper limits of what is drawn)
+//   options: --jobs=N (threads), --until-failure, --workers=N, --servers=N (upper limits of what is drawn)
 //
 // Prints each failing seed with the command that reruns it, then what was covered and how fast. Exit 1 when
-// anything failed.
+// anything failed. An assertion that aborts prints its seed as well.
+#include <unistd.h>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -28,6 +30,7 @@ struct Arguments {
   std::uint64_t from = 1;
   std::uint64_t count = 1000;
   bool trace = false;
+  bool until_failure = false;
   unsigned jobs = 1;
   Limits limits;
 };
@@ -46,6 +49,24 @@ class Printer : public Watcher {
   }
   void on_fault(Time now, const Fault& fault) override { std::cout << now << " " << describe(fault) << "\n"; }
 };
+
+thread_local std::uint64_t current_seed = 0;
+
+// Only what a signal handler may do.
+void say_seed(int) {
+  char text[64] = "FAILED assertion at seed ";
+  std::size_t length = std::char_traits<char>::length(text);
+  char digits[20];
+  std::size_t count = 0;
+  std::uint64_t rest = current_seed;
+  do {
+    digits[count++] = static_cast<char>('0' + rest % 10);
+    rest /= 10;
+  } while (rest != 0);
+  while (count > 0) text[length++] = digits[--count];
+  text[length++] = '\n';
+  [[maybe_unused]] const auto written = write(STDOUT_FILENO, text, length);
+}
 
 struct Totals {
   std::uint64_t events = 0;
@@ -73,11 +94,13 @@ std::string rerun(std::uint64_t seed, const Limits& limits) {
 Totals run_range(const Arguments& arguments) {
   std::atomic<std::uint64_t> next{arguments.from};
   const std::uint64_t end = arguments.from + arguments.count;
+  std::atomic<bool> stop{false};
   std::mutex mutex;
   Totals totals;
   const auto work = [&] {
     Totals mine;
-    for (std::uint64_t seed = next++; seed < end; seed = next++) {
+    for (std::uint64_t seed = next++; seed < end && !stop; seed = next++) {
+      current_seed = seed;
       const Scenario scenario = random_scenario(seed, arguments.limits);
       std::vector<Watcher*> also{&mine.coverage};
       const Outcome outcome = run_checked(scenario, also);
@@ -86,6 +109,7 @@ Totals run_range(const Arguments& arguments) {
       mine.note_slowest(outcome.allowance_used, seed);
       if (outcome.problem.empty()) continue;
       ++mine.failed;
+      stop = arguments.until_failure;
       const std::scoped_lock lock(mutex);
       std::cout << "FAILED " << describe(scenario) << "\n    " << outcome.problem << " (at " << outcome.ended
                 << ")\n    again: " << rerun(seed, arguments.limits) << "\n";
@@ -119,6 +143,7 @@ int run_one(const Arguments& arguments) {
 int usage(const std::string& what) {
   std::cerr << "sim_seeds: " << what
             << "; usage: sim_seeds [--from=N | --fresh | --seed=N [--trace]] [--count=N] [--jobs=N] "
+               "[--until-failure] "
                "[--workers=N] [--servers=N]\n";
   return 2;
 }
@@ -148,6 +173,8 @@ int run(int argc, char** argv) {
       const auto now = std::chrono::system_clock::now().time_since_epoch();
       arguments.from =
           static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+    } else if (argument == "--until-failure") {
+      arguments.until_failure = true;
     } else if (argument == "--trace") {
       arguments.trace = true;
     } else if (name == "--jobs" && value > 0) {
@@ -160,6 +187,8 @@ int run(int argc, char** argv) {
       return usage("unknown argument " + std::string(argument));
     }
   }
+  std::signal(SIGABRT, say_seed);
+  current_seed = arguments.from;
   if (one) return run_one(arguments);
   if (arguments.count == 0) return usage("--count=0 would check nothing");
 

@@ -12,6 +12,7 @@ namespace convoy::sim {
 class AtomicityChecker : public Watcher {
  public:
   explicit AtomicityChecker(const Engine& engine) : engine_(engine) {}
+  const char* name() const override { return "atomicity"; }
 
   void on_effect(Time now, PeerId peer, const Effect& effect) override;
 

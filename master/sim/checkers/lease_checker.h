@@ -12,6 +12,7 @@ namespace convoy::sim {
 class LeaseChecker : public Watcher {
  public:
   explicit LeaseChecker(const Engine& engine) : engine_(engine) {}
+  const char* name() const override { return "lease"; }
 
   void on_event(Time now, PeerId peer, const Event& event) override;
   void on_effect(Time now, PeerId peer, const Effect& effect) override;

@@ -11,6 +11,7 @@ namespace convoy::sim {
 class LedgerChecker : public Watcher {
  public:
   explicit LedgerChecker(const Engine& engine) : engine_(engine) {}
+  const char* name() const override { return "ledger"; }
 
   void on_effect(Time now, PeerId peer, const Effect& effect) override;
   void at_end(Time now) override;

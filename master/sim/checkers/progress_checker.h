@@ -9,6 +9,7 @@ namespace convoy::sim {
 class ProgressChecker : public Watcher {
  public:
   explicit ProgressChecker(const Engine& engine);
+  const char* name() const override { return "progress"; }
 
   void after_step(Time now, PeerId peer) override;
   void at_end(Time now) override;

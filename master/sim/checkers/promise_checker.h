@@ -18,6 +18,7 @@ namespace convoy::sim {
 class PromiseChecker : public Watcher {
  public:
   explicit PromiseChecker(const Engine& engine) : engine_(engine) {}
+  const char* name() const override { return "promise"; }
 
   void on_event(Time now, PeerId peer, const Event& event) override;
   void on_effect(Time now, PeerId peer, const Effect& effect) override;

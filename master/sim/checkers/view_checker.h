@@ -15,6 +15,7 @@ namespace convoy::sim {
 class ViewChecker : public Watcher {
  public:
   explicit ViewChecker(const Engine& engine) : engine_(engine) {}
+  const char* name() const override { return "view"; }
 
   void on_event(Time now, PeerId peer, const Event& event) override;
   void on_effect(Time now, PeerId peer, const Effect& effect) override;
