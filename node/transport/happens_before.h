@@ -1,12 +1,22 @@
-// What ThreadSanitizer cannot see by itself: libzmq is not built with it, so that it does not know that
-// handing a message to ZeroMQ happens before ZeroMQ gives the message back. Nothing in other builds.
+// What ThreadSanitizer cannot see by itself: libzmq is not built with it, so it knows neither that handing a
+// message to ZeroMQ happens before ZeroMQ gives it back, nor that ZeroMQ's writes to a received message are
+// over when we read it. Nothing in other builds.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)
 #include <sanitizer/tsan_interface.h>
+extern "C" void AnnotateIgnoreReadsBegin(const char* file, int line);
+extern "C" void AnnotateIgnoreReadsEnd(const char* file, int line);
 #endif
 
 namespace convoy {
+
+#if defined(__SANITIZE_THREAD__)
+// Received frames are copied by a thread that it sees, so that it watches what we do with them from there on.
+inline constexpr bool kCopyAllReceived = true;
+#else
+inline constexpr bool kCopyAllReceived = false;
+#endif
 
 inline void handed_to_zmq([[maybe_unused]] void* token) {
 #if defined(__SANITIZE_THREAD__)
@@ -19,5 +29,22 @@ inline void back_from_zmq([[maybe_unused]] void* token) {
   __tsan_acquire(token);
 #endif
 }
+
+// While it lives, reads of this thread are not watched: those of bytes that ZeroMQ wrote.
+class ReadsOfZmq {
+ public:
+  ReadsOfZmq() {
+#if defined(__SANITIZE_THREAD__)
+    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+#endif
+  }
+  ~ReadsOfZmq() {
+#if defined(__SANITIZE_THREAD__)
+    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+#endif
+  }
+  ReadsOfZmq(const ReadsOfZmq&) = delete;
+  ReadsOfZmq& operator=(const ReadsOfZmq&) = delete;
+};
 
 }  // namespace convoy

@@ -59,7 +59,10 @@ Frame take(zmq_msg_t& message) {
   const std::span<const std::byte> bytes(static_cast<const std::byte*>(zmq_msg_data(&message)),
                                          zmq_msg_size(&message));
   const bool aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % 8 == 0;
-  if (bytes.size() <= kCopyReceiveBytes || !aligned) return Frame::copy_of(bytes);
+  if (bytes.size() <= kCopyReceiveBytes || !aligned || kCopyAllReceived) {
+    const ReadsOfZmq unwatched;
+    return Frame::copy_of(bytes);
+  }
   auto parcel = std::make_shared<Parcel>(message);
   const std::span<const std::byte> view = parcel->bytes();
   return Frame(std::move(parcel), view);

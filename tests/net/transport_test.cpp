@@ -13,6 +13,7 @@
 #include <chrono>
 #include <thread>
 
+#include "node/transport/happens_before.h"
 #include "node/transport/hello.h"
 #include "node/transport/zmq_socket.h"
 #include "tests/net/transport_fixture.h"
@@ -161,10 +162,12 @@ BOOST_AUTO_TEST_CASE(zeromq_is_handed_the_very_bytes_of_a_frame_and_hands_on_its
   Received received;
   BOOST_REQUIRE(receive_frames(*b, false, received));
   BOOST_REQUIRE(received.frames.size() == 3u);
-  BOOST_TEST(received.frames[1].data() == sent_at);
   const Frame copy = received.frames[1];
   received.frames.clear();
-  BOOST_TEST(release.released() == 0);
+  if (!kCopyAllReceived) {
+    BOOST_TEST(copy.data() == sent_at);
+    BOOST_TEST(release.released() == 0);
+  }
   BOOST_TEST((copy.bytes().back() == std::byte{1}));
 }
 
