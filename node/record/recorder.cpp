@@ -93,7 +93,6 @@ struct Recorder::State {
   std::deque<Window> windows;
   // Loss at the end of training: over the last tenth of an epoch.
   std::deque<std::pair<double, std::int64_t>> recent_losses;
-  double recent_loss = 0;
   std::int64_t recent_samples = 0;
 
   std::deque<Time> recent_commits;  // arrivals of log entries
@@ -182,11 +181,9 @@ void Recorder::State::count_commits(Time now, const TraceLog& trace) {
     window_samples += samples;
     window_loss += e.loss_sum;
     recent_losses.emplace_back(e.loss_sum, samples);
-    recent_loss += e.loss_sum;
     recent_samples += samples;
     const std::int64_t enough = std::max<std::int64_t>(options.sample_count / 10, 1);
     while (recent_losses.size() > 1 && recent_samples - recent_losses.front().second >= enough) {
-      recent_loss -= recent_losses.front().first;
       recent_samples -= recent_losses.front().second;
       recent_losses.pop_front();
     }
@@ -392,7 +389,11 @@ Result<void> Recorder::finish(Time now, const MasterStatus& status, bool finishe
   summary.epochs = s.epoch_of(summary.samples);
   summary.clocks = s.metrics.c_min;
   if (s.first_lease && s.last_commit) summary.wall_s = seconds(*s.last_commit - *s.first_lease);
-  if (s.recent_samples > 0) summary.train_loss = s.recent_loss / static_cast<double>(s.recent_samples);
+  if (s.recent_samples > 0) {
+    double loss = 0;
+    for (const auto& [sum, samples] : s.recent_losses) loss += sum;
+    summary.train_loss = loss / static_cast<double>(s.recent_samples);
+  }
   summary.evaluation = s.metrics.last_evaluation;
   summary.best_accuracy = s.metrics.best_accuracy;
   summary.time_to_target_s = s.time_to_target_s;

@@ -143,7 +143,7 @@ class Table {
     }
     const int bar = std::min(60, line.room() - columns_of(tail) - 1);
     if (bar >= 8) {
-      const int full = static_cast<int>(share * bar);
+      const int full = static_cast<int>(share * bar + 1e-6);
       std::string done;
       std::string rest;
       for (int i = 0; i < bar; ++i)
@@ -193,18 +193,19 @@ class Table {
   }
 
   void nodes() {
-    std::size_t room = static_cast<std::size_t>(std::max(options_.height, 1));
-    room = room > lines_.size() ? room - lines_.size() : 0;
-    if (!status_.members.empty() && room > 3) {
-      members(room - (status_.servers.empty() ? 2 : 5));
-    }
-    room = static_cast<std::size_t>(std::max(options_.height, 1));
-    room = room > lines_.size() ? room - lines_.size() : 0;
-    if (!status_.servers.empty() && room > 2) servers(room - 2);
+    // Each part has an empty line and a heading; P-slaves keep a few lines whatever the number of members.
+    const std::size_t kept =
+        status_.servers.empty() ? 0 : 2 + std::min<std::size_t>(status_.servers.size(), 3);
+    if (!status_.members.empty() && room() > 2 + kept) members(room() - 2 - kept);
+    if (!status_.servers.empty() && room() > 2) servers(room() - 2);
+  }
+  std::size_t room() const {
+    const auto most = static_cast<std::size_t>(std::max(options_.height, 1));
+    return most > lines_.size() ? most - lines_.size() : 0;
   }
 
   // Columns that do not fit are left out from the right.
-  void members(std::size_t room) {
+  void members(std::size_t rows) {
     int name = 7;
     int device = 6;
     for (const MasterStatus::Member& m : status_.members) {
@@ -229,7 +230,7 @@ class Table {
     }
     push(head);
     const std::size_t shown =
-        status_.members.size() <= room ? status_.members.size() : std::max<std::size_t>(room, 1) - 1;
+        status_.members.size() <= rows ? status_.members.size() : std::max<std::size_t>(rows, 1) - 1;
     for (std::size_t i = 0; i < shown; ++i) {
       const MasterStatus::Member& m = status_.members[i];
       const auto found = metrics_.members.find(m.key.id);
@@ -264,7 +265,7 @@ class Table {
     }
   }
 
-  void servers(std::size_t room) {
+  void servers(std::size_t rows) {
     int name = 7;
     for (const MasterStatus::Server& s : status_.servers)
       name = std::max(name, columns_of(printable(s.name)));
@@ -274,7 +275,7 @@ class Table {
     head.add(" P-slave", Style::kDim).to_column(1 + name + 2).add("address", Style::kDim);
     push(head);
     const std::size_t shown =
-        status_.servers.size() <= room ? status_.servers.size() : std::max<std::size_t>(room, 1) - 1;
+        status_.servers.size() <= rows ? status_.servers.size() : std::max<std::size_t>(rows, 1) - 1;
     for (std::size_t i = 0; i < shown; ++i) {
       const MasterStatus::Server& s = status_.servers[i];
       Line line(options_);

@@ -1,0 +1,127 @@
+// The Master's journal: what must be known again after a restart.
+#include "node/record/journal.h"
+
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/record/support.h"
+
+namespace convoy::record {
+namespace {
+
+BOOST_AUTO_TEST_CASE(terms_rise_over_restarts_and_the_run_stays_itself) {
+  const TemporaryFolder folder;
+  RunId run;
+  {
+    Journal journal = require(Journal::open(folder / "journal.sqlite"));
+    run = journal.run();
+    BOOST_TEST(require(journal.begin_term()) == 1u);
+    BOOST_TEST(require(journal.begin_term()) == 2u);
+  }
+  Journal again = require(Journal::open(folder / "journal.sqlite"));
+  BOOST_TEST(again.run() == run);
+  BOOST_TEST(require(again.begin_term()) == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(every_run_has_an_id_of_its_own) {
+  const TemporaryFolder folder;
+  const RunId a = require(Journal::open(folder / "a")).run();
+  const RunId b = require(Journal::open(folder / "b")).run();
+  BOOST_TEST(a != b);
+  BOOST_TEST(a.value != 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_last_active_view_comes_back_with_its_ledger) {
+  const TemporaryFolder folder;
+  const ViewRecord second = view_record(7, 30, {0, 1, 5});
+  const IntervalSet ledger{{0, 640}, {704, 768}};
+  {
+    Journal journal = require(Journal::open(folder / "journal.sqlite"));
+    BOOST_TEST(!require(journal.last_active()).has_value());
+    require(journal.record_active(view_record(2, 0, {0}), {}));
+    require(journal.record_active(second, ledger));
+  }
+  Journal journal = require(Journal::open(folder / "journal.sqlite"));
+  const auto last = require(journal.last_active());
+  BOOST_REQUIRE(last.has_value());
+  BOOST_TEST((last->record == second));
+  BOOST_TEST(last->ledger == ledger);
+  BOOST_TEST(require(journal.active_count()) == 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_later_term_counts_more_than_more_attempts) {
+  const TemporaryFolder folder;
+  Journal journal = require(Journal::open(folder / "journal.sqlite"));
+  require(journal.record_active(view_record(9, 0, {0}), {}));
+  ViewRecord next = view_record(1, 3, {0, 1});
+  next.view.term = 2;
+  require(journal.record_active(next, IntervalSet{{0, 3}}));
+  BOOST_TEST((require(journal.last_active())->record == next));
+}
+
+BOOST_AUTO_TEST_CASE(what_was_recorded_survives_a_process_that_ends_at_once) {
+  const TemporaryFolder folder;
+  const pid_t child = fork();
+  BOOST_REQUIRE(child >= 0);
+  if (child == 0) {
+    auto journal = Journal::open(folder / "journal.sqlite");
+    const bool done = journal.ok() && journal->begin_term().ok() &&
+                      journal->record_active(view_record(4, 12, {0, 1}), IntervalSet{{0, 99}}).ok();
+    _exit(done ? 0 : 1);  // nothing is closed or flushed
+  }
+  int status = 0;
+  BOOST_REQUIRE(waitpid(child, &status, 0) == child);
+  BOOST_REQUIRE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  Journal journal = require(Journal::open(folder / "journal.sqlite"));
+  BOOST_TEST(require(journal.begin_term()) == 2u);
+  BOOST_TEST(require(journal.last_active())->ledger == (IntervalSet{{0, 99}}));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_is_no_database_is_named_with_what_sqlite_says) {
+  const TemporaryFolder folder;
+  write_file(folder / "journal.sqlite", std::string(4096, 'x'));
+  const auto journal = Journal::open(folder / "journal.sqlite");
+  BOOST_REQUIRE(!journal.ok());
+  BOOST_TEST((journal.error().code == ErrorCode::kCorrupt));
+  BOOST_TEST(contains(journal.error().message, folder / "journal.sqlite"));
+  BOOST_TEST(contains(journal.error().message, "not a database"));
+}
+
+BOOST_AUTO_TEST_CASE(another_programs_database_is_left_alone) {
+  const TemporaryFolder folder;
+  sqlite3* handle = nullptr;
+  BOOST_REQUIRE(sqlite3_open((folder / "journal.sqlite").c_str(), &handle) == SQLITE_OK);
+  BOOST_REQUIRE(sqlite3_exec(handle, "CREATE TABLE cats (name)", nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(handle);
+  const std::string before = read_file(folder / "journal.sqlite");
+  const auto journal = Journal::open(folder / "journal.sqlite");
+  BOOST_REQUIRE(!journal.ok());
+  BOOST_TEST(contains(journal.error().message, "not one that Convoy wrote"));
+  BOOST_TEST((read_file(folder / "journal.sqlite") == before));
+}
+
+BOOST_AUTO_TEST_CASE(a_place_that_cannot_be_written_is_an_error_with_its_path) {
+  const TemporaryFolder folder;
+  const auto journal = Journal::open(folder / "no/such/folder.sqlite");
+  BOOST_REQUIRE(!journal.ok());
+  BOOST_TEST((journal.error().code == ErrorCode::kIo));
+  BOOST_TEST(contains(journal.error().message, folder / "no/such/folder.sqlite"));
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_record_is_an_error_and_no_view) {
+  const TemporaryFolder folder;
+  Journal journal = require(Journal::open(folder / "journal.sqlite"));
+  require(journal.record_active(view_record(2, 0, {0}), {}));
+  sqlite3* handle = nullptr;
+  BOOST_REQUIRE(sqlite3_open((folder / "journal.sqlite").c_str(), &handle) == SQLITE_OK);
+  BOOST_REQUIRE(sqlite3_exec(handle, "UPDATE views SET record = x'00ff'", nullptr, nullptr, nullptr) ==
+                SQLITE_OK);
+  sqlite3_close(handle);
+  const auto last = journal.last_active();
+  BOOST_REQUIRE(!last.ok());
+  BOOST_TEST((last.error().code == ErrorCode::kCorrupt));
+}
+
+}  // namespace
+}  // namespace convoy::record
