@@ -171,6 +171,28 @@ void check_pieces(Backend& backend, double tolerance) {
   BOOST_TEST(std::equal(bytes.begin(), bytes.end(), whole.bytes.begin(), whole.bytes.end()));
 }
 
+// A few numbers of a layer change between two steps: some in the middle of each tensor, alone.
+template <class T>
+void check_few_numbers(Backend& backend, double) {
+  const Graph graph = lenet();
+  KernelChoices choices;
+  auto changed = compile(backend, graph, 3, choices), fresh = compile(backend, graph, 3, choices);
+  const Data samples = make_data(graph, 3, 26);
+  auto parameters = make_parameters<T>(graph, 5);
+  changed->load_parameters(0, to_bytes(parameters));
+  double before = changed->evaluate(samples.batch()).loss_sum;
+  for (const Tensor& t : graph.parameters()) {
+    const std::int64_t at = t.offset + t.count / 2, count = std::min<std::int64_t>(16, t.range().end() - at);
+    for (std::int64_t i = at; i < at + count; ++i) parameters[i] += T{1};
+    changed->load_parameters(at, to_bytes(std::span<const T>(parameters).subspan(at, count)));
+    fresh->load_parameters(0, to_bytes(parameters));
+    const double after = changed->evaluate(samples.batch()).loss_sum;
+    BOOST_TEST(after == fresh->evaluate(samples.batch()).loss_sum, t.name);
+    BOOST_TEST(after != before, t.name);
+    before = after;
+  }
+}
+
 template <class T>
 void check_evaluation(Backend& backend, double tolerance) {
   const Graph graph = lenet();
@@ -255,6 +277,13 @@ BOOST_DATA_TEST_CASE(parameters_arrive_in_any_pieces_while_the_forward_pass_runs
   const double tolerance = devices()[which].tolerance;
   backend->scalar() == Scalar::kF32 ? check_pieces<float>(*backend, tolerance)
                                     : check_pieces<double>(*backend, tolerance);
+}
+
+BOOST_DATA_TEST_CASE(a_few_numbers_can_be_loaded_alone, data::xrange(devices().size()), which) {
+  auto backend = devices()[which].make();
+  const double tolerance = devices()[which].tolerance;
+  backend->scalar() == Scalar::kF32 ? check_few_numbers<float>(*backend, tolerance)
+                                    : check_few_numbers<double>(*backend, tolerance);
 }
 
 BOOST_DATA_TEST_CASE(a_plan_without_training_evaluates_the_same, data::xrange(devices().size()), which) {
