@@ -122,41 +122,39 @@ void LiveDisplay::update(Time now, const MasterStatus& status, const RunMetrics&
 
 void LiveDisplay::event(const std::string& text) {
   if (style_ == Style::kNone) return;
-  if (style_ == Style::kPlain) return write(printable(text) + "\n");
-  std::string out;
-  erase(out);
-  out += printable(text) + "\n";
-  write(out);
-  if (status_) draw();
+  const std::string line = printable(text);
+  if (style_ == Style::kPlain || !status_) return write(line + "\n");
+  draw(&line);
 }
 
-void LiveDisplay::draw() {
+void LiveDisplay::draw(const std::string* event) {
   const Size now = size();
-  std::string out;
-  erase(out);
-  if (!cursor_hidden_) out += "\x1b[?25l";
-  cursor_hidden_ = true;
   // One row stays free for the cursor, one column so that no terminal wraps.
   const RenderOptions options{std::max(now.width - 1, 1), std::max(now.height - 1, 1), colour_, unicode_};
-  for (const std::string& line : render_table(title_, *status_, metrics_, waiting_s_, options)) {
-    out += line + "\n";
+  const std::vector<std::string> lines = render_table(title_, *status_, metrics_, waiting_s_, options);
+  // Written over the old picture line by line: to clear it first would flicker, and some terminals keep what
+  // is cleared from the top of the screen in their history.
+  std::string out = to_first_row(now);
+  if (!cursor_hidden_) out += "\x1b[?25l";
+  cursor_hidden_ = true;
+  if (event != nullptr) out += *event + "\x1b[K\n";
+  // Without wrapping, a line takes one row even while the terminal shrinks.
+  out += "\x1b[?7l";
+  drawn_columns_.clear();
+  for (const std::string& line : lines) {
+    out += line + "\x1b[K\n";
     drawn_columns_.push_back(visible_columns(line));
   }
+  out += "\x1b[?7h\x1b[J";
   write(out);
 }
 
-// Goes back to the first row of the table and clears what is below. Terminals that have become narrower have
-// wrapped its lines.
-void LiveDisplay::erase(std::string& out) {
-  if (drawn_columns_.empty()) return;
-  const Size now = size();
+// Back to the first row of the table. A terminal that has become narrower has wrapped its lines.
+std::string LiveDisplay::to_first_row(Size now) const {
   int rows = 0;
   for (const int columns : drawn_columns_) rows += std::max(1, (columns + now.width - 1) / now.width);
   rows = std::min(rows, now.height - 1);
-  drawn_columns_.clear();
-  out += "\r";
-  if (rows > 0) out += "\x1b[" + std::to_string(rows) + "A";
-  out += "\x1b[J";
+  return rows > 0 ? "\r\x1b[" + std::to_string(rows) + "A" : "";
 }
 
 void LiveDisplay::close() {

@@ -38,8 +38,8 @@ class LiveDisplay {
     int height = 24;
   };
   Size size() const;
-  void draw();
-  void erase(std::string& out);
+  void draw(const std::string* event = nullptr);
+  std::string to_first_row(Size now) const;
   void write(const std::string& bytes);
 
   int fd_;
