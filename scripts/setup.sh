@@ -15,7 +15,7 @@ build=(
   libdnnl-dev libopenblas-dev libsodium-dev libspdlog-dev libsqlite3-dev libtomlplusplus-dev libzmq3-dev ninja-build
   nlohmann-json3-dev ocl-icd-opencl-dev pkg-config zlib1g-dev
 )
-check=(clang-14 clang-format-14 clang-tidy-14 iproute2 libclang-rt-14-dev libomp-14-dev procps python3)
+check=(clang-14 clang-format-14 clang-tidy-14 iproute2 libclang-rt-14-dev libomp-14-dev patch procps python3)
 npm=(npm)
 fashion_mnist=(dataset-fashion-mnist)
 

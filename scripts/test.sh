@@ -2,7 +2,7 @@
 # Installs, builds and tests. Exit status 0 only when everything passed; what failed is listed at the end.
 #
 #   scripts/test.sh           lint, unit, transcript, sim, kernel and net tests of the release build
-#   scripts/test.sh --full    also clang-tidy, the dev (ASan, UBSan) and tsan builds, fuzz smoke and system tests
+#   scripts/test.sh --full    also clang-tidy, the dev (ASan, UBSan) and tsan builds, fuzz smoke, mutants, system tests
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
@@ -46,7 +46,7 @@ run_tests() {
 step "set up" scripts/setup.sh build check
 if step "build release" scripts/build.sh release; then
   # By what is left out, so that no test is forgotten for want of a label.
-  step "tests" run_tests release -j 2 -LE '^(tidy|fuzz|system)$'
+  step "tests" run_tests release -j 2 -LE '^(tidy|fuzz|mutants|system)$'
 fi
 
 if [ "$full" = 1 ]; then
@@ -60,6 +60,7 @@ if [ "$full" = 1 ]; then
   if [ -f build/release/build.ninja ]; then
     step "clang-tidy" run_tests release -L '^tidy$'
     step "fuzz smoke" run_tests release -L '^fuzz$'
+    step "mutants" run_tests release --timeout 1800 -L '^mutants$'
     step "fetch data" scripts/data.sh mnist
     step "system tests" run_tests release -L '^system$'
   fi
