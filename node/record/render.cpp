@@ -1,6 +1,7 @@
 #include "node/record/render.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "node/record/text.h"
@@ -84,7 +85,7 @@ std::string view_text(View view) {
 
 // What stands in a table's name columns: long names lose their end, marked.
 std::string shortened(const std::string& text, int columns) {
-  const std::string shown = printable(text);
+  std::string shown = printable(text);
   if (columns_of(shown) <= columns) return shown;
   return std::string(fitting(shown, columns - 1)) + "~";
 }
@@ -159,7 +160,7 @@ class Table {
     const std::string gap = "   ";
     line.add(" clock ").add(grouped(std::max(metrics_.c_min, status_.c_min).value), Style::kBold);
     line.add(gap)
-        .add(grouped(static_cast<std::int64_t>(metrics_.samples_per_s + 0.5)), Style::kBold)
+        .add(grouped(std::llround(metrics_.samples_per_s)), Style::kBold)
         .add(" samples/s");
     if (metrics_.loss) line.add(gap + "loss ").add(fixed(*metrics_.loss, 4), Style::kBold);
     if (metrics_.last_evaluation) {
@@ -245,7 +246,7 @@ class Table {
         const bool waits = own.wait_share >= 0.25;
         const std::string cells[] = {grouped(m.batch), grouped(std::max(m.clock, own.clock).value),
                                      grouped(own.gap), percent(own.wait_share, 0),
-                                     grouped(static_cast<std::int64_t>(own.samples_per_s + 0.5))};
+                                     grouped(std::llround(own.samples_per_s))};
         const Style styles[] = {Style::kPlain, Style::kPlain, held ? Style::kWarn : Style::kPlain,
                                 waits ? Style::kWarn : Style::kPlain, Style::kPlain};
         at = first;
@@ -328,7 +329,7 @@ std::string render_line(const RunTitle& title, const MasterStatus& status, const
   std::string line = "epoch " + fixed(epoch_of(samples, status), 2) + " of " +
                      fixed(epoch_of(status.end, status), 2) + ", clock " +
                      grouped(std::max(metrics.c_min, status.c_min).value) + ", " +
-                     grouped(static_cast<std::int64_t>(metrics.samples_per_s + 0.5)) + " samples/s";
+                     grouped(std::llround(metrics.samples_per_s)) + " samples/s";
   if (metrics.loss) line += ", loss " + fixed(*metrics.loss, 4);
   if (metrics.last_evaluation) line += ", accuracy " + percent(metrics.last_evaluation->accuracy, 2);
   line += ", " + std::to_string(members) + (members == 1 ? " member" : " members");

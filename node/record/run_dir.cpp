@@ -21,7 +21,8 @@ namespace {
 // Everything that Convoy writes into the folder itself. The lock stays: it may be held.
 std::vector<std::string> own_files(const RunPaths& paths) {
   std::vector<std::string> files;
-  for (const std::string& file : {paths.summary(), paths.metrics(), paths.log(), paths.options()}) {
+  for (const std::string& file :
+       {paths.summary(), paths.metrics(), paths.log(), paths.options(), paths.address()}) {
     files.push_back(file);
     files.push_back(file + ".tmp");
   }
@@ -81,7 +82,7 @@ std::string free_name(const std::string& dir) {
   fs::path path = fs::path(dir).lexically_normal();
   if (path.filename().empty()) path = path.parent_path();
   for (int i = 2;; ++i) {
-    const std::string name = path.filename().string() + "-" + std::to_string(i);
+    std::string name = path.filename().string() + "-" + std::to_string(i);
     if (!exists((path.parent_path() / name).string())) return name;
   }
 }

@@ -22,6 +22,7 @@ struct RunPaths {
   std::string summary() const { return dir + "/summary.json"; }
   std::string log() const { return dir + "/log.txt"; }
   std::string checkpoints() const { return dir + "/checkpoints"; }
+  std::string address() const { return dir + "/address"; }  // where the Master listens, for `convoy status`
   std::string lock() const { return dir + "/.lock"; }
 };
 

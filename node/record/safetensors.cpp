@@ -132,7 +132,8 @@ Result<TensorFile> parse_safetensors(const Graph& graph, std::span<const std::by
   }
   const std::size_t known = graph.parameters().size() + (header.contains("__metadata__") ? 1 : 0);
   if (header.size() != known) {
-    for (const auto& [name, entry] : header.items()) {
+    for (const auto& item : header.items()) {
+      const std::string& name = item.key();
       const auto is_name = [&](const Tensor& t) { return t.name == name; };
       const auto& all = graph.parameters();
       if (name != "__metadata__" && std::none_of(all.begin(), all.end(), is_name))

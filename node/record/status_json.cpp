@@ -56,7 +56,7 @@ std::string text_of(const Json& json) {
   metrics.remaining_s = optional_of<double>(json.at("remaining_s"));
   metrics.loss = optional_of<double>(json.at("loss"));
   if (!json.at("test_accuracy").is_null()) {
-    metrics.last_evaluation.emplace();
+    metrics.last_evaluation = RunMetrics::Evaluation{};
     metrics.last_evaluation->accuracy = json.at("test_accuracy").get<double>();
     metrics.last_evaluation->epoch = json.at("test_epoch").get<double>();
   }

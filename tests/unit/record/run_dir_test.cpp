@@ -66,6 +66,7 @@ BOOST_AUTO_TEST_CASE(overwrite_removes_what_convoy_wrote_and_nothing_else) {
   const std::vector<std::string> ours = {"summary.json",
                                          "metrics.jsonl",
                                          "log.txt",
+                                         "address",
                                          "journal.sqlite",
                                          "journal.sqlite-wal",
                                          "journal.sqlite-shm",
