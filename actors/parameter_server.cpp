@@ -281,7 +281,8 @@ void ParameterServer::activate(Effects& out) {
   active_ = true;
   active_record_ = record_;
   std::erase_if(members_, [](const auto& entry) { return !entry.second.in_view; });
-  for (auto& [key, m] : members_) {
+  for (auto& entry : members_) {
+    auto& m = entry.second;
     m.held.clear();  // pushed again by those that are to keep it
     std::erase_if(m.granted, [&](const auto& g) { return g.first < m.applied; });
   }
@@ -479,12 +480,12 @@ void ParameterServer::answer(Member& member, Effects& out) {
   }
   member.answered_end = pull.clock + 1;
   member.parked.reset();
-  out.push_back(
-      SendChunks{member.peer,
-                 envelope(PullReply{shard_, pull.clock, member.applied, gate_.c_min(), Encoding::kF32, {}}),
-                 chunks(),
-                 {},
-                 expected_delay(member)});
+  out.push_back(SendChunks{
+      member.peer,
+      envelope(PullReply{shard_, pull.clock, member.applied, gate_.c_min(), 0, Encoding::kF32, {}}),
+      chunks(),
+      {},
+      expected_delay(member)});
 }
 
 double ParameterServer::expected_delay(const Member& member) const {

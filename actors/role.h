@@ -109,6 +109,8 @@ struct Compute {
   Lease lease;
   Encoding encoding = Encoding::kF32;
   std::vector<ChunkData> parameters;  // every chunk of the model, ascending
+  // By chunk: PullReply::ahead_rate of the shard that it came from.
+  std::vector<double> ahead_rates;
 };
 
 // W-slave: whatever was begun for this and later clocks is void; results of it are ignored anyway.

@@ -313,6 +313,11 @@ void Worker::on_pull_reply(Time, const PullReply& message, Effects&) {
     return;
   }
   merge_chunks(flight->chunks, message.chunks);
+  for (const ChunkData& c : message.chunks) {
+    if (flight->ahead_rates.size() <= c.chunk.value)
+      flight->ahead_rates.resize(c.chunk.value + std::size_t{1}, 0.0);
+    flight->ahead_rates[c.chunk.value] = message.ahead_rate;
+  }
   flight->encoding = message.encoding;
   flight->answered[shard] = true;
   if (!all_true(flight->answered)) return;
@@ -395,8 +400,10 @@ bool Worker::start_compute(Time, Effects& out) {
                                    [](const Flight& f) { return f.stage == Stage::kPulled; });
   if (flight == flights_.end()) return false;
   flight->stage = Stage::kComputing;
-  out.push_back(Compute{flight->clock, flight->lease, flight->encoding, std::move(flight->chunks)});
+  out.push_back(Compute{flight->clock, flight->lease, flight->encoding, std::move(flight->chunks),
+                        std::move(flight->ahead_rates)});
   flight->chunks.clear();
+  flight->ahead_rates.clear();
   return true;
 }
 
@@ -449,7 +456,7 @@ void Worker::on_evaluate(Time now, const Evaluate& message, Effects& out) {
     if (evaluation_->result) send(kMasterPeerId, *evaluation_->result, out);
     return;
   }
-  evaluation_.emplace();
+  evaluation_ = Evaluation{};
   evaluation_->task = message;
   evaluation_->answered.assign(message.record.shards.size(), false);
   evaluation_->repeat.start(now, timing_.retry);

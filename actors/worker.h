@@ -52,7 +52,8 @@ class Worker {
     Stage stage = Stage::kPulling;
     std::vector<bool> answered;  // by shard: pull answered (kPulling) or push acknowledged (kPushing)
     Encoding encoding = Encoding::kF32;
-    std::vector<ChunkData> chunks;  // parameters while pulling, gradients from kComputed on; ascending
+    std::vector<double> ahead_rates;  // by chunk, of the parameters
+    std::vector<ChunkData> chunks;    // parameters while pulling, gradients from kComputed on; ascending
     IntervalSet trained;
     std::uint64_t digest = 0;
     double loss_sum = 0;

@@ -55,7 +55,7 @@ struct Hello {
   std::string address;  // of a P-slave: where W-slaves can dial it
   std::string build_id;
   std::string public_key;  // of a P-slave: what W-slaves need to dial it; empty without encryption
-  Incarnation previous;  // my last life under this Master, when I was refused and start afresh; 0 = none
+  Incarnation previous;    // my last life under this Master, when I was refused and start afresh; 0 = none
 
   friend bool operator==(const Hello&, const Hello&) = default;
 };
@@ -66,8 +66,8 @@ struct Welcome {
   RunId run;
   std::uint32_t id = 0;  // MemberId of a W-slave, ServerId of a P-slave
   Incarnation incarnation;
-  SyncOptions sync;      // what the roles need of the run
-  std::string run_text;  // the run file in canonical form, for the node
+  SyncOptions sync;                       // what the roles need of the run
+  std::string run_text;                   // the run file in canonical form, for the node
   std::vector<std::string> allowed_keys;  // to a P-slave: who may dial it
 
   friend bool operator==(const Welcome&, const Welcome&) = default;
@@ -178,6 +178,10 @@ struct PullReply {
   Clock clock;
   Clock committed;
   Clock c_min;  // as it was when the pull was granted
+  // Learning rate x the batches that will be committed before the member's answer is applied. The member
+  // steps ahead by this much along its own last mean gradient, which stands for the gradients that are on
+  // their way. 0: it does not.
+  double ahead_rate = 0;
   Encoding encoding = Encoding::kF32;
   std::vector<ChunkData> chunks;
 

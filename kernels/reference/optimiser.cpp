@@ -79,6 +79,13 @@ void look_ahead_as(const SgdStep& step, double delay, std::span<const T> w, std:
 }
 
 template <class T>
+void add_scaled_as(double factor, std::span<const T> x, std::span<const T> y, std::span<T> out) {
+  CONVOY_CHECK(x.size() == y.size() && x.size() == out.size(), x.size(), " ", y.size(), " ", out.size());
+  const T f = static_cast<T>(factor);
+  for (std::size_t i = 0; i < x.size(); ++i) out[i] = y[i] + f * x[i];
+}
+
+template <class T>
 void sum_any(std::span<T> out, std::span<const std::span<const T>> parts) {
   CONVOY_CHECK(!parts.empty());
   for (const auto& part : parts) CONVOY_CHECK(part.size() == out.size(), part.size(), " ", out.size());
@@ -128,6 +135,13 @@ void look_ahead(const SgdStep& step, double delay, std::span<const float> w, std
 void look_ahead(const SgdStep& step, double delay, std::span<const double> w,
                 std::span<const double> velocity, std::span<double> out) {
   look_ahead_as(step, delay, w, velocity, out);
+}
+
+void add_scaled(double factor, std::span<const float> x, std::span<const float> y, std::span<float> out) {
+  add_scaled_as(factor, x, y, out);
+}
+void add_scaled(double factor, std::span<const double> x, std::span<const double> y, std::span<double> out) {
+  add_scaled_as(factor, x, y, out);
 }
 
 void sum_in_order(std::span<float> out, std::span<const std::span<const float>> parts) {

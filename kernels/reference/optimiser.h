@@ -50,6 +50,10 @@ void look_ahead(const SgdStep& step, double delay, std::span<const float> w, std
 void look_ahead(const SgdStep& step, double delay, std::span<const double> w,
                 std::span<const double> velocity, std::span<double> out);
 
+// out = y + factor * x. `out` may be y. REQUIRES: all equally long.
+void add_scaled(double factor, std::span<const float> x, std::span<const float> y, std::span<float> out);
+void add_scaled(double factor, std::span<const double> x, std::span<const double> y, std::span<double> out);
+
 // out = parts[0] + parts[1] + ..., added in this order for every element: bsp's sum in member order. One
 // pass. `out` may be parts[0] itself; otherwise nothing overlaps. REQUIRES: at least one part, all as long as
 // `out`.

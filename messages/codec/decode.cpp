@@ -328,10 +328,13 @@ Pull get(wire::Pull::Reader from) {
 
 PullReply get(wire::PullReply::Reader from, std::vector<Frame>& tensors) {
   const Encoding encoding = from_wire(from.getEncoding());
+  const double ahead_rate = from.getAheadRate();
+  if (!std::isfinite(ahead_rate) || ahead_rate < 0) refuse("the rate to step ahead by is no rate");
   return {.shard = get_shard(from.getShard()),
           .clock = get_clock(from.getClock()),
           .committed = get_clock(from.getCommitted()),
           .c_min = get_clock(from.getCMin()),
+          .ahead_rate = ahead_rate,
           .encoding = encoding,
           .chunks = get(from.getChunks(), encoding, tensors)};
 }

@@ -223,12 +223,13 @@ void put(Header header, const Pull& m, Tensors&) {
 }
 
 void put(Header header, const PullReply& m, Tensors& tensors) {
-  const auto& [shard, clock, committed, c_min, encoding, chunks] = m;
+  const auto& [shard, clock, committed, c_min, ahead_rate, encoding, chunks] = m;
   auto to = header.initPullReply();
   to.setShard(shard.value);
   to.setClock(clock.value);
   to.setCommitted(committed.value);
   to.setCMin(c_min.value);
+  to.setAheadRate(ahead_rate);
   to.setEncoding(to_wire(encoding));
   put_chunks(chunks, to, tensors);
 }

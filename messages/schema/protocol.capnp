@@ -460,6 +460,12 @@ struct PullReply {
 
   chunks @5 :List(V.ChunkBytes);
   # In the order of the forward pass.
+
+  aheadRate @6 :Float64;
+  # Learning rate x the batches that will have been committed, by anybody, between this answer and the apply of what is
+  # computed from it. The member steps ahead by so much along its own last mean gradient, which stands for the gradients
+  # that are on their way; the owner has moved the chunks ahead along the momentum already. With one member that
+  # pulls ahead this is its own missing update exactly. 0: no step ahead. Finite, not negative.
 }
 
 struct Push {

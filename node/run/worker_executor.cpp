@@ -149,7 +149,24 @@ Result<Plan*> WorkerExecutor::plan_for(int batch, bool training) {
   return cached.plan.get();
 }
 
-Result<void> WorkerExecutor::load(Plan& plan, const std::vector<ChunkData>& parameters) const {
+ConstBytes WorkerExecutor::with_own_work(const ChunkData& chunk, double own_rate) {
+  const auto size = static_cast<std::size_t>(bytes_of(setup_->scalar));
+  const Chunk& place = setup_->chunks[chunk.chunk];
+  const ConstBytes gradient = std::as_const(*last_gradient_)
+                                  .bytes()
+                                  .subspan(static_cast<std::size_t>(place.offset) * size, chunk.bytes.size());
+  corrected_.resize(chunk.bytes.size());
+  if (setup_->scalar == Scalar::kF32) {
+    add_scaled(-own_rate, elements<float>(gradient), elements<float>(chunk.bytes.bytes()),
+               elements<float>(Bytes(corrected_)));
+  } else {
+    add_scaled(-own_rate, elements<double>(gradient), elements<double>(chunk.bytes.bytes()),
+               elements<double>(Bytes(corrected_)));
+  }
+  return corrected_;
+}
+
+Result<void> WorkerExecutor::load(Plan& plan, const std::vector<ChunkData>& parameters) {
   if (parameters.size() != static_cast<std::size_t>(setup_->chunks.size())) {
     return Error{ErrorCode::kCorrupt, "The parameters came with chunks missing."};
   }
@@ -182,12 +199,20 @@ Result<Gradients> WorkerExecutor::compute(const Compute& command) {
   Result<Plan*> plan = plan_for(static_cast<int>(batch->size()), true);
   if (!plan) return plan.error();
   if (Result<void> loaded = load(**plan, command.parameters); !loaded) return loaded.error();
+  if (last_gradient_ && last_clock_ + 1 == command.clock) {
+    for (const ChunkData& c : command.parameters) {
+      const double rate = c.chunk.value < command.own_rates.size() ? command.own_rates[c.chunk.value] : 0;
+      if (rate > 0) (*plan)->load_parameters(setup_->chunks[c.chunk].offset, with_own_work(c, rate));
+    }
+  }
 
   const std::shared_ptr<AlignedBuffer> buffer = gradients_->take();
   (*plan)->begin({batch->images, batch->labels});
   (*plan)->forward_all();
   (*plan)->backward_all(buffer->bytes());
   const StepResult step = (*plan)->result();
+  last_gradient_ = buffer;
+  last_clock_ = command.clock;
 
   Gradients out;
   out.clock = command.clock;

@@ -52,7 +52,9 @@ class WorkerExecutor {
   };
 
   Result<Plan*> plan_for(int batch, bool training);
-  Result<void> load(Plan& plan, const std::vector<ChunkData>& parameters) const;
+  Result<void> load(Plan& plan, const std::vector<ChunkData>& parameters);
+  // Own work that the parameters do not know yet is added as if it had been applied: "read my writes".
+  ConstBytes with_own_work(const ChunkData& chunk, double own_rate);
   void wait_out_slowdown(Duration started_wall, Duration started_cpu);
   Result<void> read_choices();
   Result<void> write_choices() const;
@@ -66,6 +68,9 @@ class WorkerExecutor {
   std::map<std::pair<int, bool>, CachedPlan> plans_;
   std::uint64_t uses_ = 0;
   std::unique_ptr<BufferPool> gradients_;
+  std::shared_ptr<AlignedBuffer> last_gradient_;  // of the clock that was computed last
+  Clock last_clock_{-1};
+  std::vector<std::byte> corrected_;  // a chunk without what is missing of our own
 
   std::mutex mutex_;  // over the loader's pointer, its tickets, and stopped_
   std::unique_ptr<data::Loader> loader_;

@@ -257,11 +257,12 @@ Pull RandomMessages::draw() {
 template <>
 PullReply RandomMessages::draw() {
   PullReply m;
-  auto& [from, at, committed, c_min, how, list] = m;
+  auto& [from, at, committed, c_min, ahead_rate, how, list] = m;
   from = shard();
   at = clock();
   committed = clock();
   c_min = clock();
+  ahead_rate = 0.125;
   how = encoding();
   list = chunks(how);
   return m;
