@@ -38,7 +38,7 @@ void step_loop(const Factors<T> f, std::int64_t count, const T* __restrict g, T*
     T direction = f.take * ghat;
     if constexpr (kMomentum) {
       v[i] = f.keep * v[i] + f.take * ghat;
-      direction = kNesterov ? ghat + f.keep * v[i] : v[i];
+      direction = kNesterov ? f.take * ghat + f.keep * v[i] : v[i];
     }
     w[i] -= f.rate * direction;
     if constexpr (kAverage) average[i] = f.keep_average * average[i] + f.take_average * w[i];

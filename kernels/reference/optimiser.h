@@ -16,7 +16,7 @@ namespace convoy {
 //   ghat = g / samples + weight_decay * w
 //   v   <- mu^weight * v + (1 - mu^weight) / (1 - mu) * ghat
 //   w   <- w - learning_rate * weight * v                               (plain)
-//   w   <- w - learning_rate * weight * (ghat + mu^weight * v)          (Nesterov)
+//   w   <- w - learning_rate * weight * ((1 - mu^weight) / (1 - mu) * ghat + mu^weight * v)   (Nesterov)
 //   average <- d^weight * average + (1 - d^weight) * w                  (when an average is kept)
 //
 // weight = 1 (bsp: samples of the whole clock) is PyTorch's SGD. Otherwise weight = samples / B; a

@@ -113,8 +113,7 @@ void ServerExecutor::fill(SendChunks& command) {
   }
   if (auto* reply = std::get_if<PullReply>(&command.envelope.message)) {
     reply->encoding = encoding_of(setup_.scalar);
-    if (last_step_ && sync_.pull_ahead)
-      reply->own_rate = last_step_->learning_rate / static_cast<double>(sync_.batch);
+    if (last_step_) reply->ahead_rate = last_step_->learning_rate * command.expected_delay;
     reply->chunks = std::move(data);
   } else if (auto* picture = std::get_if<SnapshotReply>(&command.envelope.message)) {
     picture->encoding = encoding_of(setup_.scalar);

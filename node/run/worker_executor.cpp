@@ -149,28 +149,34 @@ Result<Plan*> WorkerExecutor::plan_for(int batch, bool training) {
   return cached.plan.get();
 }
 
-ConstBytes WorkerExecutor::with_own_work(const ChunkData& chunk, double own_rate) {
+ConstBytes WorkerExecutor::stepped_ahead(const ChunkData& chunk, double rate) {
   const auto size = static_cast<std::size_t>(bytes_of(setup_->scalar));
   const Chunk& place = setup_->chunks[chunk.chunk];
   const ConstBytes gradient = std::as_const(*last_gradient_)
                                   .bytes()
                                   .subspan(static_cast<std::size_t>(place.offset) * size, chunk.bytes.size());
+  const double factor = -rate / static_cast<double>(last_samples_);
   corrected_.resize(chunk.bytes.size());
   if (setup_->scalar == Scalar::kF32) {
-    add_scaled(-own_rate, elements<float>(gradient), elements<float>(chunk.bytes.bytes()),
+    add_scaled(factor, elements<float>(gradient), elements<float>(chunk.bytes.bytes()),
                elements<float>(Bytes(corrected_)));
   } else {
-    add_scaled(-own_rate, elements<double>(gradient), elements<double>(chunk.bytes.bytes()),
+    add_scaled(factor, elements<double>(gradient), elements<double>(chunk.bytes.bytes()),
                elements<double>(Bytes(corrected_)));
   }
   return corrected_;
 }
 
-Result<void> WorkerExecutor::load(Plan& plan, const std::vector<ChunkData>& parameters) {
+Result<void> WorkerExecutor::load(Plan& plan, const std::vector<ChunkData>& parameters,
+                                  const std::vector<double>& ahead_rates) {
   if (parameters.size() != static_cast<std::size_t>(setup_->chunks.size())) {
     return Error{ErrorCode::kCorrupt, "The parameters came with chunks missing."};
   }
-  for (const ChunkData& c : parameters) plan.load_parameters(setup_->chunks[c.chunk].offset, c.bytes.bytes());
+  for (const ChunkData& c : parameters) {
+    const double rate = c.chunk.value < ahead_rates.size() ? ahead_rates[c.chunk.value] : 0;
+    plan.load_parameters(setup_->chunks[c.chunk].offset,
+                         rate > 0 && last_gradient_ ? stepped_ahead(c, rate) : c.bytes.bytes());
+  }
   return {};
 }
 
@@ -198,13 +204,8 @@ Result<Gradients> WorkerExecutor::compute(const Compute& command) {
   if (!batch) return Error{ErrorCode::kIo, "The data loader was stopped."};
   Result<Plan*> plan = plan_for(static_cast<int>(batch->size()), true);
   if (!plan) return plan.error();
-  if (Result<void> loaded = load(**plan, command.parameters); !loaded) return loaded.error();
-  if (last_gradient_ && last_clock_ + 1 == command.clock) {
-    for (const ChunkData& c : command.parameters) {
-      const double rate = c.chunk.value < command.own_rates.size() ? command.own_rates[c.chunk.value] : 0;
-      if (rate > 0) (*plan)->load_parameters(setup_->chunks[c.chunk].offset, with_own_work(c, rate));
-    }
-  }
+  if (Result<void> loaded = load(**plan, command.parameters, command.ahead_rates); !loaded)
+    return loaded.error();
 
   const std::shared_ptr<AlignedBuffer> buffer = gradients_->take();
   (*plan)->begin({batch->images, batch->labels});
@@ -212,7 +213,7 @@ Result<Gradients> WorkerExecutor::compute(const Compute& command) {
   (*plan)->backward_all(buffer->bytes());
   const StepResult step = (*plan)->result();
   last_gradient_ = buffer;
-  last_clock_ = command.clock;
+  last_samples_ = step.samples;
 
   Gradients out;
   out.clock = command.clock;
@@ -245,7 +246,7 @@ Result<Evaluated> WorkerExecutor::evaluate(const EvaluateSlice& command) {
   const int batch = static_cast<int>(std::min<std::int64_t>(kEvaluationBatch, task.last - task.first));
   Result<Plan*> plan = plan_for(batch, false);
   if (!plan) return plan.error();
-  if (Result<void> loaded = load(**plan, command.parameters); !loaded) return loaded.error();
+  if (Result<void> loaded = load(**plan, command.parameters, {}); !loaded) return loaded.error();
   Evaluated out{task.snapshot, task.task, 0, 0, 0};
   data::SampleBatch samples;
   for (std::int64_t first = task.first; first < task.last; first += batch) {

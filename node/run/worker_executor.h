@@ -52,9 +52,10 @@ class WorkerExecutor {
   };
 
   Result<Plan*> plan_for(int batch, bool training);
-  Result<void> load(Plan& plan, const std::vector<ChunkData>& parameters);
-  // Own work that the parameters do not know yet is added as if it had been applied: "read my writes".
-  ConstBytes with_own_work(const ChunkData& chunk, double own_rate);
+  Result<void> load(Plan& plan, const std::vector<ChunkData>& parameters,
+                    const std::vector<double>& ahead_rates);
+  // The chunk, stepped ahead along our last mean gradient (docs/asynchrony.md).
+  ConstBytes stepped_ahead(const ChunkData& chunk, double rate);
   void wait_out_slowdown(Duration started_wall, Duration started_cpu);
   Result<void> read_choices();
   Result<void> write_choices() const;
@@ -69,8 +70,8 @@ class WorkerExecutor {
   std::uint64_t uses_ = 0;
   std::unique_ptr<BufferPool> gradients_;
   std::shared_ptr<AlignedBuffer> last_gradient_;  // of the clock that was computed last
-  Clock last_clock_{-1};
-  std::vector<std::byte> corrected_;  // a chunk without what is missing of our own
+  std::int64_t last_samples_ = 0;
+  std::vector<std::byte> corrected_;  // a chunk that was stepped ahead
 
   std::mutex mutex_;  // over the loader's pointer, its tickets, and stopped_
   std::unique_ptr<data::Loader> loader_;
