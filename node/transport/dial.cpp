@@ -256,7 +256,7 @@ void Dial::lost(SteadyTime now) {
     return site_.events.dial_down(peer_);
   }
   // Read before fail() clears it.
-  auto [kind, reason] = failure_.value_or(std::pair(
+  const auto [kind, reason] = failure_.value_or(std::pair(
       TroubleKind::kHandshake,
       target() + (server_key_
                       ? " ended the connection during the encrypted handshake; it has another key than " +
@@ -264,7 +264,7 @@ void Dial::lost(SteadyTime now) {
                       : " ended the connection before it said who it is; is the port right?")));
   // It will not change its mind soon.
   pause_ = site_.timing.retry_most;
-  fail(kind, std::move(reason), now);
+  fail(kind, reason, now);
 }
 
 void Dial::probe(SteadyTime now) {
@@ -295,7 +295,7 @@ void Dial::read_probe(SteadyTime now) {
   wait(now);
 }
 
-void Dial::fail(TroubleKind kind, std::string reason, SteadyTime now) {
+void Dial::fail(TroubleKind kind, const std::string& reason, SteadyTime now) {
   hang_up();
   if (!round_kind_) round_kind_ = kind;
   if (!round_reasons_.empty()) round_reasons_ += "; ";

@@ -73,7 +73,7 @@ class Dial {
   void lost(SteadyTime now);
   void probe(SteadyTime now);
   void read_probe(SteadyTime now);
-  void fail(TroubleKind kind, std::string reason, SteadyTime now);
+  void fail(TroubleKind kind, const std::string& reason, SteadyTime now);
   void end_round(SteadyTime now);
   void wait(SteadyTime now);
   void handshake_failed(const MonitorEvent& event);

@@ -19,8 +19,6 @@
 #include "node/transport/transport.h"
 #include "node/transport/zmq_socket.h"
 
-extern char** environ;
-
 namespace convoy {
 namespace {
 

@@ -18,8 +18,6 @@
 #include "node/transport/zmq_socket.h"
 #include "tests/net/transport_fixture.h"
 
-extern char** environ;
-
 namespace convoy {
 namespace {
 
