@@ -252,7 +252,7 @@ void Master::activate(Time now, Effects& out) {
   if (trained()) {
     stage_ = Stage::kClosing;
     out.push_back(Trace{TraceTrained{ledger_}});
-    model_.emplace();
+    model_ = Model{};
     model_->snapshot = *attempt.cut.snapshot;
     model_->answered.assign(base_.shards.size(), false);
     model_->repeat.start(now, timing_.retry);

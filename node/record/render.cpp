@@ -159,9 +159,7 @@ class Table {
     Line line(options_);
     const std::string gap = "   ";
     line.add(" clock ").add(grouped(std::max(metrics_.c_min, status_.c_min).value), Style::kBold);
-    line.add(gap)
-        .add(grouped(std::llround(metrics_.samples_per_s)), Style::kBold)
-        .add(" samples/s");
+    line.add(gap).add(grouped(std::llround(metrics_.samples_per_s)), Style::kBold).add(" samples/s");
     if (metrics_.loss) line.add(gap + "loss ").add(fixed(*metrics_.loss, 4), Style::kBold);
     if (metrics_.last_evaluation) {
       const RunMetrics::Evaluation& e = *metrics_.last_evaluation;
