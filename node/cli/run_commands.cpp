@@ -85,8 +85,11 @@ int master(const RunFlags& flags) {
     const SignalWatcher signals([&] { (*process)->leave(); });
     outcome = ending.wait();
   }
-  (*process)->stop(outcome);
+  if (Result<void> written = (*process)->stop(outcome); !written && outcome.status == 0) {
+    outcome = {1, written.error().message};
+  }
   house.reset();
+  (*process)->close_display();
   if (outcome.status != 0) std::fprintf(stderr, "convoy: %s\n", outcome.text.c_str());
   return outcome.status;
 }

@@ -175,7 +175,8 @@ int eval(const std::string& run_dir, const std::string& data_dir, int threads, b
 int verify(const std::string& run_dir, const std::string& data_dir, bool json) {
   Result<record::VerifyReport> checked = record::verify_run(record::RunPaths{run_dir}, data_dir);
   if (!checked) return report(checked.error());
-  std::printf("%s\n", (json ? record::verify_json(*checked) : record::verify_text(*checked)).c_str());
+  std::printf("%s%s", (json ? record::verify_json(*checked) : record::verify_text(*checked)).c_str(),
+              json ? "\n" : "");
   return checked->ok ? 0 : 1;
 }
 

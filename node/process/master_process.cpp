@@ -108,11 +108,7 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
     if (!recorder) return recorder.error();
     recorder_.emplace(std::move(*recorder));
     display_.emplace(STDERR_FILENO, title);
-    if (std::ofstream out(dir_->paths().dir + "/address"); out)
-      out << address_ << "\n";  // for `convoy status`
-    note("the Master listens on " + address_ + (security->keys ? ", encrypted" : ""));
-    for (std::string& line : std::exchange(early_, {})) note(line);
-
+    if (std::ofstream out(dir_->paths().address()); out) out << address_ << "\n";  // for `convoy status`
     MasterOptions role;
     role.run = journal_->run();
     role.term = *term;
@@ -131,6 +127,9 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
     role.lease_ahead = from_seconds(run.cluster.lease_ahead_s);
     master_ = std::make_shared<Master>(std::move(role));
     clerk_ = house.spawn_executor("clerk");
+    painter_ = house.spawn_executor("painter");
+    note("the Master listens on " + address_ + (security->keys ? ", encrypted" : ""));
+    for (std::string& line : std::exchange(early_, {})) note(line);
     role_ = house.spawn_role(master_, *this, clock_);
     tell(role_, Started{});
     in_turn_of(role_, [this](Time now) { observe(now); });
@@ -140,18 +139,23 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
   const std::string& address() const override { return address_; }
   void leave() override { tell(role_, LeaveRequested{}); }
 
-  void stop(const Ending::Outcome& outcome) override {
+  Result<void> stop(const Ending::Outcome& outcome) override {
     if (link_) link_->close();
     // After the actors' last turn nobody else touches the recorder; until then it has a lock of its own.
     const std::lock_guard lock(mutex_);
     stopped_ = true;
+    Result<void> written;
     if (recorder_ && master_) {
-      const bool finished = outcome.status == 0;
-      (void)recorder_->finish(clock_.now(), last_status_, finished, outcome.text);
+      written = recorder_->finish(clock_.now(), last_status_, outcome.status == 0, outcome.text);
     }
-    if (display_) display_->close();
     role_ = nullptr;
     clerk_ = nullptr;
+    painter_ = nullptr;
+    return written;
+  }
+
+  void close_display() override {
+    if (display_) display_->close();
   }
 
   // LinkSink
@@ -212,19 +216,23 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
     if (Result<void> written = recorder_->trace(clock_.now(), trace); !written) {
       ending_.set({1, written.error().message});
     }
-    const std::string line = record::describe_for_people(trace, sample_count_);
-    if (!line.empty()) display_->event(line);
+    show(record::describe_for_people(trace, sample_count_));
+  }
+
+  // A slow or stopped terminal must hold up nobody but the painter.
+  void show(const std::string& line) {
+    if (!line.empty()) run_on(painter_, [this, line] { display_->event(line); });
   }
 
   void note(const std::string& text) {
     const std::lock_guard lock(mutex_);
     if (stopped_) return;
-    if (!recorder_ || !display_) {
+    if (!recorder_ || !painter_) {
       early_.push_back(text);
       return;
     }
     (void)recorder_->note(clock_.now(), text);
-    display_->event(text);
+    show(text);
   }
 
   void update_status(Time now) {
@@ -241,10 +249,13 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
   // nobody.
   void observe(Time now) {
     update_status(now);
-    run_on(clerk_, [this, now] {
+    if (!painting_.exchange(true)) {
       const std::lock_guard lock(mutex_);
-      if (!stopped_) display_->update(now, last_status_, recorder_->metrics());
-    });
+      run_on(painter_, [this, now, status = last_status_, metrics = recorder_->metrics()] {
+        display_->update(now, status, metrics);
+        painting_.store(false);
+      });
+    }
     caf::delayed_anon_send(
         role_, kDisplayInterval,
         InTurn{std::make_shared<const std::function<void(Time)>>([this](Time later) { observe(later); })});
@@ -273,11 +284,13 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
   std::shared_ptr<Master> master_;  // touched in the role's turn only
   caf::actor role_;
   caf::actor clerk_;
+  caf::actor painter_;
+  std::atomic<bool> painting_{false};
+  std::optional<record::LiveDisplay> display_;  // of the painter's thread
   std::atomic<std::int64_t> protocol_samples_{0};
 
   std::mutex mutex_;  // over what follows
   std::optional<record::Recorder> recorder_;
-  std::optional<record::LiveDisplay> display_;
   MasterStatus last_status_;
   std::deque<std::string> early_;
   bool stopped_ = false;
@@ -289,7 +302,7 @@ Result<std::unique_ptr<MasterProcess>> start_master(const MasterProcessOptions& 
                                                     Ending& ending, NodeClock clock) {
   auto process = std::make_unique<MasterProcessImpl>(options, ending, clock);
   if (Result<void> started = process->start(house); !started) {
-    process->stop({1, started.error().message});
+    (void)process->stop({1, started.error().message});
     return started.error();
   }
   return std::unique_ptr<MasterProcess>(std::move(process));

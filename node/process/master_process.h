@@ -25,8 +25,11 @@ class MasterProcess {
   // "host:port" that nodes dial.
   virtual const std::string& address() const = 0;
   virtual void leave() = 0;
-  // Writes the summary, closes display and sockets. `outcome` is what the process ends with.
-  virtual void stop(const Ending::Outcome& outcome) = 0;
+  // Writes the summary and closes the sockets. `outcome` is what the process ends with; an error here makes
+  // it worse.
+  virtual Result<void> stop(const Ending::Outcome& outcome) = 0;
+  // REQUIRES: the ActorHouse is gone.
+  virtual void close_display() = 0;
 };
 
 // Loads the data set's sizes, takes the run's folder, journals a new term, listens. REQUIRES: as for
