@@ -11,6 +11,7 @@ namespace {
 constexpr int kMostMessagesAWake = 256;
 constexpr int kMostMessagesBeforeDeparture = 8192;
 constexpr std::size_t kMostReports = 1024;
+constexpr int kMostUnseen = 20;
 
 std::string bind_advice(int error, const Endpoint& endpoint) {
   switch (error) {
@@ -135,8 +136,13 @@ void Listener::handshake_failed(const MonitorEvent& event, const std::string& ad
                                      : "it wants encryption, which is off here";
   else
     why = "it does not speak as ZeroMQ does (error " + std::to_string(event.value) + ")";
+  // The system forgets the address with the connection, at times before it could be asked. Who dials tries
+  // again.
+  if (address.empty() && ++unseen_failures_ < kMostUnseen) return;
+  const std::string host =
+      address.empty() ? "an address that was gone too soon to be seen" : host_of(address);
   report_once(TroubleKind::kHandshake, std::nullopt, address,
-              "a connection from " + host_of(address) + " was refused: " + why);
+              "a connection from " + host + " was refused: " + why);
 }
 
 void Listener::report_once(TroubleKind kind, std::optional<PeerId> peer, const std::string& address,

@@ -60,6 +60,7 @@ class Listener {
   std::unordered_map<PeerId, std::uint64_t> callers_;  // those who are up, by the serial of their connection
   std::vector<std::pair<PeerId, std::uint64_t>> departed_;  // not told yet
   std::optional<MonitorEvent> failure_;                     // of the connection that ends next
+  int unseen_failures_ = 0;                                 // whose address could not be told
   std::set<std::string> reported_;
 };
 

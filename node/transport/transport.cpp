@@ -1,5 +1,6 @@
 #include "node/transport/transport.h"
 
+#include <malloc.h>
 #include <pthread.h>
 
 #include <csignal>
@@ -10,6 +11,12 @@
 #include "node/transport/io_loop.h"
 
 namespace convoy {
+
+void keep_memory_for_messages() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 2'000'000'000);
+  mallopt(M_TOP_PAD, 64 << 20);
+}
 
 class Transport::Impl {
  public:

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "node/transport/link_bench.h"
+#include "node/transport/transport.h"
 
 int main(int argc, char** argv) {
+  convoy::keep_memory_for_messages();
   if (argc == 3) return convoy::link_bench_child({argv[1], argv[2]});
   convoy::LinkBenchOptions options;
   options.child_command = {"/proc/self/exe"};
