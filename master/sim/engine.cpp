@@ -34,6 +34,7 @@ struct Engine::Node {
   std::variant<Master, ParameterServer, Worker> role;
   std::size_t index = 0;  // of the worker in the scenario
   Time frozen_until{};
+  std::deque<std::shared_ptr<const Payload>> backlog;  // came while frozen
   std::uint64_t wake_token = 0;
   // W-slave's executor
   double samples_per_s = 0;
@@ -147,17 +148,7 @@ Outcome Engine::run() {
       start_fault(scenario_.faults[fault->index]);
       continue;
     }
-    Node* node = find(item.to);
-    if (node == nullptr) continue;  // died meanwhile
-    if (node->frozen_until > now_) {
-      queue_.push(Item{node->frozen_until, sequence_++, item.to, item.payload});
-      continue;
-    }
-    if (const auto* wake = std::get_if<WakeUp>(item.payload.get())) {
-      if (wake->token == node->wake_token) step(*node, Tick{});
-      continue;
-    }
-    step(*node, std::get<Event>(*item.payload));
+    deliver(item.to, item.payload);
   }
   outcome_.ended = now_;
   if (outcome_.problem.empty() && !outcome_.finished)
@@ -167,6 +158,38 @@ Outcome Engine::run() {
     if (outcome_.problem.empty()) outcome_.problem = w->violation();
   }
   return outcome_;
+}
+
+void Engine::deliver(PeerId to, const std::shared_ptr<const Payload>& payload) {
+  Node* node = find(to);
+  if (node == nullptr) return;  // died meanwhile
+  const auto* thaw = std::get_if<Thaw>(payload.get());
+  if (node->frozen_until > now_) {
+    // What comes meanwhile waits in the order in which it came.
+    if (thaw == nullptr) node->backlog.push_back(payload);
+    if (thaw != nullptr || node->backlog.size() == 1) push(node->frozen_until, to, Thaw{});
+    return;
+  }
+  if (thaw == nullptr && !node->backlog.empty()) return node->backlog.push_back(payload);
+  if (thaw != nullptr) {
+    while (node != nullptr && node->frozen_until <= now_ && !node->backlog.empty() && !over_) {
+      const auto first = node->backlog.front();
+      node->backlog.pop_front();
+      wake_or_step(*node, *first);
+      node = find(to);  // it may have died of it
+    }
+    if (node != nullptr && !node->backlog.empty()) push(node->frozen_until, to, Thaw{});
+    return;
+  }
+  wake_or_step(*node, *payload);
+}
+
+void Engine::wake_or_step(Node& node, const Payload& payload) {
+  if (const auto* wake = std::get_if<WakeUp>(&payload)) {
+    if (wake->token == node.wake_token) step(node, Tick{});
+    return;
+  }
+  step(node, std::get<Event>(payload));
 }
 
 Engine::Node& Engine::add_worker(std::size_t index) {

@@ -94,7 +94,8 @@ class Engine {
   struct WakeUp {
     std::uint64_t token;
   };
-  using Payload = std::variant<Event, StartNode, FaultDue, WakeUp>;
+  struct Thaw {};
+  using Payload = std::variant<Event, StartNode, FaultDue, WakeUp, Thaw>;
   struct Item {
     Time at;
     std::uint64_t sequence;
@@ -109,6 +110,8 @@ class Engine {
   Node* find(PeerId peer);
   const Node* find(PeerId peer) const;
   Node& add_worker(std::size_t index);
+  void deliver(PeerId to, const std::shared_ptr<const Payload>& payload);
+  void wake_or_step(Node& node, const Payload& payload);
   void step(Node& node, const Event& event);
   void carry_out(Node& node, Effect& effect);
   void transmit(const Node& from, PeerId to, Envelope envelope);

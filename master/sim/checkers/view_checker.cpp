@@ -25,6 +25,8 @@ void ViewChecker::on_effect(Time, PeerId peer, const Effect& effect) {
     } else if (const auto* active = std::get_if<TraceActive>(trace);
                active != nullptr && peer == kMasterPeerId) {
       on_active(active->record);
+    } else if (std::holds_alternative<TraceLost>(*trace) || std::holds_alternative<TraceJoined>(*trace)) {
+      views_at_rest_ = 0;
     }
     return;
   }
@@ -52,6 +54,13 @@ void ViewChecker::on_active(const ViewRecord& record) {
     return violate(text.str());
   }
   active_ = record.view;
+  const Scenario& scenario = engine_.scenario();
+  const std::int64_t evaluations =
+      scenario.evaluate_every > 0 ? scenario.end_position / scenario.evaluate_every + 1 : 1;
+  if (++views_at_rest_ > scenario.workers.size() + static_cast<std::size_t>(evaluations) + 2) {
+    text << record.view << " is view " << views_at_rest_ << " since anything happened";
+    return violate(text.str());
+  }
   if (!journaled_.contains(record.view)) {
     text << record.view << " becomes active before the journal has it";
     return violate(text.str());
