@@ -235,6 +235,7 @@ void ParameterServer::make_cut(const Cut& cut, Effects& out) {
   for (auto& [key, m] : members_) {
     m.in_view = false;
     m.committed = m.applied;
+    m.delay = -1;  // of another set of members
     m.parked.reset();
     m.wants_ack = false;
   }
@@ -494,7 +495,8 @@ double ParameterServer::expected_delay(const Member& member) const {
   // Not seen yet: even members, undisturbed. Between pull and apply each of the others commits once a clock,
   // and with pull-ahead there are two clocks between, one of them the member's own.
   const auto members = static_cast<double>(std::max<std::size_t>(1, by_peer_.size()));
-  return sync_.pull_ahead ? (2 * members - 1) / members : (members - 1) / members;
+  const bool ahead = sync_.pull_ahead && (!sync_.pull_ahead_alone || by_peer_.size() == 1);
+  return ahead ? (2 * members - 1) / members : (members - 1) / members;
 }
 
 std::vector<ParameterServer::Parked> ParameterServer::parked() const {

@@ -369,7 +369,7 @@ bool Worker::start_pull(Time now, Effects& out) {
   if (phase_ != Phase::kActive) return false;
   if (!flights_.empty() && flights_.back().stage == Stage::kPulling) return false;
   const Clock clock = n_ + static_cast<std::int64_t>(flights_.size());
-  const std::int64_t in_flight = sync_.pull_ahead ? 1 : 0;
+  const std::int64_t in_flight = pulls_ahead() ? 1 : 0;
   if (clock - n_ > in_flight) return false;
   const Lease* lease = lease_for(clock);
   if (lease == nullptr) return false;
@@ -386,7 +386,7 @@ bool Worker::start_pull(Time now, Effects& out) {
 
 void Worker::send_pulls(const Flight& flight, Effects& out) {
   // Pull-ahead: the answer need not wait for the commit of the clock that is being computed.
-  const Clock after = std::min(n_, sync_.pull_ahead ? std::max(Clock(0), flight.clock - 1) : flight.clock);
+  const Clock after = std::min(n_, pulls_ahead() ? std::max(Clock(0), flight.clock - 1) : flight.clock);
   for (std::uint32_t s = 0; s < record_.shards.size(); ++s) {
     if (!flight.answered[s]) send(owner(ShardId(s)), Pull{ShardId(s), flight.clock, after, n_}, out);
   }

@@ -110,6 +110,9 @@ class Worker {
   const Lease* lease_for(Clock clock) const;
   Clock acknowledged() const;  // by every shard
   Flight* flight_at(Clock clock);
+  bool pulls_ahead() const {
+    return sync_.pull_ahead && (!sync_.pull_ahead_alone || record_.members.size() == 1);
+  }
   bool in_view() const { return phase_ == Phase::kActive || phase_ == Phase::kLeaving; }
   void send(PeerId to, Message message, Effects& out) const;
   PeerId owner(ShardId shard) const { return record_.owner_of(shard).peer; }

@@ -57,7 +57,7 @@ void walk(V& v, SyncOptions& o) {
   }
   v.choice("partition", o.partition);
   v.integer("local_steps", o.local_steps, {1, 1'000'000});
-  v.boolean("pull_ahead", o.pull_ahead);
+  v.optional_boolean("pull_ahead", o.pull_ahead);
 }
 
 template <class V>

@@ -158,7 +158,7 @@ void finish_sync(TomlReader& r, SyncOptions& o) {
     o.bound_low = SyncOptions{}.bound_low;
   }
   if (o.bound == 0) {
-    if (r.given("sync.pull_ahead") && o.pull_ahead) {
+    if (o.pull_ahead == true) {
       r.error("sync.pull_ahead", "is true while the bound is 0", "false; or a sync.bound from 1 on");
     }
     o.pull_ahead = false;

@@ -85,7 +85,7 @@ struct SyncOptions {
   std::int64_t bound_low = 1;             // dynamic: s_lo; 1 and unused in the other modes
   Partition partition = Partition::kProportional;
   std::int64_t local_steps = 1;
-  bool pull_ahead = true;  // never with bound 0
+  std::optional<bool> pull_ahead;  // none: while there is one member and the bound allows; never with bound 0
 
   friend bool operator==(const SyncOptions&, const SyncOptions&) = default;
 };

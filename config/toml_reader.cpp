@@ -292,6 +292,13 @@ void TomlReader::integers(std::string_view key, std::span<int> values, IntegerRa
   }
 }
 
+void TomlReader::optional_boolean(std::string_view key, std::optional<bool>& value) {
+  bool read = false;
+  const bool given = impl_->get(key) != nullptr;
+  boolean(key, read);
+  if (given) value = read;
+}
+
 void TomlReader::boolean(std::string_view key, bool& value) {
   const toml::node* node = impl_->get(key);
   if (node == nullptr) return;

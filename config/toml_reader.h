@@ -73,6 +73,7 @@ class TomlReader {
   // As many whole numbers as `values` has, or one that stands for each of them when `spread` is set.
   void integers(std::string_view key, std::span<int> values, IntegerRange range, bool spread);
   void boolean(std::string_view key, bool& value);
+  void optional_boolean(std::string_view key, std::optional<bool>& value);
   void number(std::string_view key, double& value, NumberRange range);
   void optional_number(std::string_view key, std::optional<double>& value, NumberRange range) {
     double read = 0;

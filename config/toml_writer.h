@@ -43,6 +43,9 @@ class TomlWriter {
   }
   void texts(std::string_view key, const std::vector<std::string>& values);
   void boolean(std::string_view key, bool value) { line(key, value ? "true" : "false"); }
+  void optional_boolean(std::string_view key, const std::optional<bool>& value) {
+    if (value) boolean(key, *value);
+  }
   void number(std::string_view key, double value, NumberRange);
   void optional_number(std::string_view key, const std::optional<double>& value, NumberRange range) {
     if (value) number(key, *value, range);

@@ -70,6 +70,7 @@ SyncOptions random_sync(Draws& draw, std::size_t workers) {
   sync.bound_low = sync.bound;
   if (sync.mode == SyncMode::kDynamic) sync.bound_low = sync.bound / 2;
   sync.pull_ahead = sync.bound >= 1 && draw.chance(0.7);
+  sync.pull_ahead_alone = draw.chance(0.3);
   sync.batch = draw.log_int(1, 4 * static_cast<std::int64_t>(workers));
   sync.failure_timeout = from_seconds(draw.log_uniform(0.5, 5));
   return sync;

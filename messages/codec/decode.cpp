@@ -252,6 +252,7 @@ SyncOptions get(wire::SyncOptions::Reader from) {
       .bound = get_bound(from.getBound()),
       .bound_low = get_bound(from.getBoundLow()),
       .pull_ahead = from.getPullAhead(),
+      .pull_ahead_alone = from.getPullAheadAlone(),
       .batch = checked_count(from.getBatch(), "the batch"),
       .failure_timeout = Duration(checked_count(from.getFailureTimeoutNs(), "the failure time-out")),
       .sample_count = checked_count(from.getSampleCount(), "the number of samples"),

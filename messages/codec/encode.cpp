@@ -121,11 +121,13 @@ void put(wire::ViewRecord::Builder to, const ViewRecord& record) {
 }
 
 void put(wire::SyncOptions::Builder to, const SyncOptions& sync) {
-  const auto& [mode, bound, bound_low, pull_ahead, batch, failure_timeout, sample_count, end_position] = sync;
+  const auto& [mode, bound, bound_low, pull_ahead, pull_ahead_alone, batch, failure_timeout, sample_count,
+               end_position] = sync;
   to.setMode(to_wire(mode));
   to.setBound(bound);
   to.setBoundLow(bound_low);
   to.setPullAhead(pull_ahead);
+  to.setPullAheadAlone(pull_ahead_alone);
   to.setBatch(batch);
   to.setFailureTimeoutNs(failure_timeout.count());
   to.setSampleCount(sample_count);

@@ -308,6 +308,10 @@ struct SyncOptions {
 
   endPosition @7 :Int64;
   # Training ends when the positions below are committed; schedules count up to it.
+
+  pullAheadAlone @8 :Bool;
+  # Of pullAhead: only in a view of one member. Its parameters then lack nothing but its own update, which it adds
+  # itself; with more members every pull ahead makes gradients older.
 }
 
 struct Join {

@@ -54,7 +54,8 @@ SyncOptions protocol_options(const config::RunOptions& options, std::int64_t sam
   sync.mode = mode_of(options.sync.mode);
   sync.bound = options.sync.bound.value_or(kNoBound);
   sync.bound_low = sync.mode == SyncMode::kDynamic ? options.sync.bound_low : sync.bound;
-  sync.pull_ahead = options.sync.pull_ahead && sync.bound > 0;
+  sync.pull_ahead = options.sync.pull_ahead.value_or(true) && sync.bound > 0;
+  sync.pull_ahead_alone = !options.sync.pull_ahead.has_value();
   sync.batch = options.train.batch;
   sync.failure_timeout = from_seconds(options.cluster.failure_timeout_s);
   sync.sample_count = sample_count;

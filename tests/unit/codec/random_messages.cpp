@@ -133,7 +133,9 @@ ViewRecord RandomMessages::record(std::size_t size) {
 template <>
 SyncOptions RandomMessages::draw() {
   SyncOptions m;
-  auto& [mode, bound, bound_low, pull_ahead, batch, failure_timeout, sample_count, end_position] = m;
+  auto& [mode, bound, bound_low, pull_ahead, pull_ahead_alone, batch, failure_timeout, sample_count,
+         end_position] = m;
+  pull_ahead_alone = count() % 2 == 0;
   mode = static_cast<SyncMode>(below(4));
   bound = flip() ? kNoBound : count();
   bound_low = std::min(bound, flip() ? kNoBound : count());

@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(two_lines_are_enough_and_the_rest_has_defaults) {
   BOOST_TEST(o.train.batch == 64);
   BOOST_TEST((o.sync.mode == SyncMode::kDsp));
   BOOST_TEST(o.sync.bound.value() == 4);
-  BOOST_TEST(o.sync.pull_ahead);
+  BOOST_TEST(!o.sync.pull_ahead.has_value());
   BOOST_TEST((o.sync.partition == Partition::kProportional));
   BOOST_TEST((o.wire.encoding == Encoding::kFp32));
   BOOST_TEST(o.plan.segments.value() == 1);
@@ -47,12 +47,12 @@ BOOST_AUTO_TEST_CASE(a_mode_without_a_bound_gets_the_bound_of_the_mode) {
     return read(std::string(kLeast) + "sync.mode = \"" + mode + "\"\n").sync;
   };
   BOOST_TEST(sync("bsp").bound.value() == 0);
-  BOOST_TEST(!sync("bsp").pull_ahead);
+  BOOST_TEST((sync("bsp").pull_ahead == false));
   BOOST_TEST(sync("dsp").bound.value() == 4);
   BOOST_TEST(sync("dynamic").bound.value() == 4);
   BOOST_TEST(sync("dynamic").bound_low == 1);
   BOOST_TEST(!sync("asp").bound.has_value());
-  BOOST_TEST(sync("asp").pull_ahead);
+  BOOST_TEST(!sync("asp").pull_ahead.has_value());
 }
 
 BOOST_AUTO_TEST_CASE(inf_means_no_bound_with_and_without_quotes) {
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(inf_means_no_bound_with_and_without_quotes) {
 BOOST_AUTO_TEST_CASE(a_small_dynamic_bound_takes_the_lower_default_down_with_it) {
   const SyncOptions s = read(std::string(kLeast) + "sync = { mode = \"dynamic\", bound = 0 }\n").sync;
   BOOST_TEST(s.bound_low == 0);
-  BOOST_TEST(!s.pull_ahead);
+  BOOST_TEST((s.pull_ahead == false));
 }
 
 BOOST_AUTO_TEST_CASE(one_cycle_has_a_warm_up_unless_told_otherwise) {
