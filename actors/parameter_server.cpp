@@ -308,7 +308,9 @@ ParameterServer::Member* ParameterServer::serve(const Envelope& envelope, ShardI
 }
 
 void ParameterServer::on_pull(Member& member, const Pull& message, Effects& out) {
-  on_commit(member, message.committed, false, out);
+  if (message.clock - kHeldClocks >= std::max(member.committed, message.committed))
+    return refuse(member, "a pull too far ahead", out);
+  if (!on_commit(member, message.committed, false, out)) return;
   if (message.clock + 1 < member.answered_end) return;  // late: a later pull was answered already
   if (member.parked && message.clock < member.parked->clock) return;
   member.parked = message;
@@ -349,12 +351,13 @@ void ParameterServer::on_push(Member& member, const Push& message, Effects& out)
   if (held.complete()) send(member.peer, PushAck{shard_, message.clock, message.lease}, out);
 }
 
-void ParameterServer::on_commit(Member& member, Clock committed, bool wants_ack, Effects& out) {
+bool ParameterServer::on_commit(Member& member, Clock committed, bool wants_ack, Effects& out) {
   for (Clock k = member.committed; k < committed; ++k) {
     const auto held = member.held.find(k);
     if (held == member.held.end() || !held->second.complete()) {
       out.push_back(Trace{TraceViolation{"a commit of a clock that is not held here"}});
-      return refuse(member, "a commit of a clock that is not held", out);
+      refuse(member, "a commit of a clock that is not held", out);
+      return false;
     }
   }
   member.wants_ack = member.wants_ack || wants_ack;
@@ -372,11 +375,12 @@ void ParameterServer::on_commit(Member& member, Clock committed, bool wants_ack,
     if (gate_.c_min() != before) {
       answer_all(out);
       for (auto& [key, m] : members_) acknowledge_commit(m, out);
-      return;
+      return true;
     }
     answer(member, out);
   }
   acknowledge_commit(member, out);
+  return true;
 }
 
 void ParameterServer::acknowledge_commit(Member& member, Effects& out) {

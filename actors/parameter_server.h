@@ -111,7 +111,8 @@ class ParameterServer {
   void on_go(const Go& message, Effects& out);
   void on_pull(Member& member, const Pull& message, Effects& out);
   void on_push(Member& member, const Push& message, Effects& out);
-  void on_commit(Member& member, Clock committed, bool wants_ack, Effects& out);
+  // False when it was refused.
+  bool on_commit(Member& member, Clock committed, bool wants_ack, Effects& out);
   void on_snapshot_pull(const Envelope& envelope, const SnapshotPull& message, Effects& out);
   void on_log_ack(Time now, const CommitLogAck& message, Effects& out);
 

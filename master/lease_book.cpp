@@ -106,6 +106,11 @@ std::int64_t LeaseBook::batch(MemberId member) const {
   return at == books_.end() ? 0 : at->second.share.batch;
 }
 
+Clock LeaseBook::next_of(MemberId member) const {
+  const auto at = books_.find(member);
+  return at == books_.end() ? Clock{} : at->second.next;
+}
+
 std::vector<MemberId> LeaseBook::drop_idle() {
   std::vector<MemberId> idle;
   for (auto at = books_.begin(); at != books_.end();) {

@@ -35,12 +35,14 @@ class LeaseBook {
   void begin_view(const IntervalSet& ledger, std::int64_t end, std::vector<Share> shares);
 
   // Leases of the member from `next` on, extended as far as its horizon and the pool allow. Forgets those
-  // below `committed`. Empty: nothing is left for it in this view.
+  // below `committed`. Empty: nothing is left for it in this view. REQUIRES: committed <= next <= next_of.
   std::vector<Lease> request(MemberId member, Clock next, Clock committed);
 
   // All that the member holds, ascending. Empty for strangers.
   const std::vector<Lease>& leases(MemberId member) const;
   std::int64_t batch(MemberId member) const;
+  // The first clock that the member holds no lease for.
+  Clock next_of(MemberId member) const;
   std::int64_t unleased() const { return pool_.size(); }
   // Drops the members that got nothing; returns them.
   std::vector<MemberId> drop_idle();

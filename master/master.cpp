@@ -276,6 +276,9 @@ void Master::on_lease_request(Time, const Envelope& envelope, Node& node, const 
   if (member == nullptr || member->key != node.key() || envelope.view != base_.view) return;
   // A cut that is under way has its own book: what is given now would be void.
   if (attempt_ && attempt_->phase != Attempt::Phase::kReports) return;
+  if (message.committed > message.next || message.next > book_.next_of(MemberId(node.id))) {
+    return refuse(envelope, RefuseReason::kBadMessage, "leases asked for beyond those that were given", out);
+  }
   std::vector<Lease> leases = book_.request(MemberId(node.id), message.next, message.committed);
   if (leases.empty() && message.idle) return want_change(node.name + " has nothing left to do");
   send(node.peer, LeaseGrant{std::move(leases)}, out);

@@ -25,8 +25,11 @@ void PromiseChecker::on_event(Time, PeerId peer, const Event& event) {
     for (const ChunkData& c : push->chunks) held.insert(c.chunk);
   } else if (const auto* pull = std::get_if<Pull>(&envelope->message)) {
     const auto server = servers_.find(peer);
-    if (server != servers_.end() && server->second.record.view == envelope->view)
-      server->second.after[envelope->from] = pull->clock - (engine_.scenario().sync.pull_ahead ? 1 : 0);
+    if (server == servers_.end() || server->second.record.view != envelope->view) return;
+    const SyncOptions& sync = engine_.scenario().sync;
+    const bool ahead =
+        sync.pull_ahead && (!sync.pull_ahead_alone || server->second.record.members.size() == 1);
+    server->second.after[envelope->from] = pull->clock - (ahead ? 1 : 0);
   } else if (const auto* go = std::get_if<Go>(&envelope->message)) {
     Member& m = members_[peer];
     const MemberRecord* record = find_peer(go->record, peer);
