@@ -97,8 +97,9 @@ BOOST_AUTO_TEST_CASE(pushes_of_less_weight_follow_their_formula) {
           g, s, 0, 5);
     for (int i = 0; i < 5; ++i) {
       const double ghat = g[i] / 16 + decay * before.w[i];
-      const double v = std::pow(mu, p) * before.v[i] + (1 - std::pow(mu, p)) / (1 - mu) * ghat;
-      const double w = before.w[i] - lr * p * (nesterov ? ghat + std::pow(mu, p) * v : v);
+      const double taken = (1 - std::pow(mu, p)) / (1 - mu) * ghat;
+      const double v = std::pow(mu, p) * before.v[i] + taken;
+      const double w = before.w[i] - lr * p * (nesterov ? taken + std::pow(mu, p) * v : v);
       const double average = std::pow(d, p) * before.average[i] + (1 - std::pow(d, p)) * w;
       BOOST_TEST(s.v[i] == v, boost::test_tools::tolerance(1e-14));
       BOOST_TEST(s.w[i] == w, boost::test_tools::tolerance(1e-14));
