@@ -15,7 +15,7 @@ Scenario three_members(const SyncOptions& sync) {
 }
 
 Outcome undisturbed(const Scenario& s) {
-  const Outcome outcome = run_checked(s);
+  Outcome outcome = run_checked(s);
   BOOST_REQUIRE_MESSAGE(outcome.problem.empty(), outcome.problem);
   BOOST_REQUIRE(outcome.events > 150u);
   return outcome;
