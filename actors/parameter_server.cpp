@@ -235,13 +235,13 @@ void ParameterServer::make_cut(const Cut& cut, Effects& out) {
   for (auto& [key, m] : members_) {
     m.in_view = false;
     m.committed = m.applied;
-    m.delay = -1;  // of another set of members
     m.parked.reset();
     m.wants_ack = false;
   }
   by_peer_.clear();
+  for (const MemberRecord& r : cut.record.members) by_peer_[r.peer] = r.key;
+  const double undisturbed = undisturbed_delay();
   for (const MemberRecord& r : cut.record.members) {
-    by_peer_[r.peer] = r.key;
     Member& m = members_[r.key];
     m.key = r.key;
     m.peer = r.peer;
@@ -249,6 +249,7 @@ void ParameterServer::make_cut(const Cut& cut, Effects& out) {
     m.committed = m.applied = r.n;
     m.granted_end = std::max(m.granted_end, r.n);
     m.answered_end = r.n;
+    m.delay = undisturbed;
   }
   record_ = cut.record;
   prepared_ = record_.view;
@@ -436,9 +437,12 @@ void ParameterServer::close_clock(const std::vector<Member*>& members, Effects& 
     }
     ledger_.insert(held->second.trained);
     if (const auto g = m->granted.find(m->applied); g != m->granted.end()) {
-      const double delay = static_cast<double>(samples_applied_ - g->second.samples_applied) /
-                           static_cast<double>(sync_.batch);
-      m->delay = m->delay < 0 ? delay : m->delay + kDelayGain * (delay - m->delay);
+      // What was pulled in an earlier view says nothing about this one.
+      if (g->second.view == record_.view) {
+        const double delay = static_cast<double>(samples_applied_ - g->second.samples_applied) /
+                             static_cast<double>(sync_.batch);
+        m->delay += kDelayGain * (delay - m->delay);
+      }
       m->granted.erase(g);
     }
     m->held.erase(held);
@@ -480,7 +484,7 @@ void ParameterServer::answer(Member& member, Effects& out) {
     gate_.granted(member.key.id, pull.clock);
     member.granted_end = pull.clock + 1;
     member.granted[pull.clock] = {pull.clock - gate_.c_min(), applied_total_ - member.own_applied,
-                                  samples_applied_};
+                                  samples_applied_, record_.view};
     out.push_back(Trace{TraceGrant{member.key, pull.clock, gate_.c_min()}});
   }
   member.answered_end = pull.clock + 1;
@@ -490,14 +494,12 @@ void ParameterServer::answer(Member& member, Effects& out) {
       envelope(PullReply{shard_, pull.clock, member.applied, gate_.c_min(), 0, Encoding::kF32, {}}),
       chunks(),
       {},
-      expected_delay(member)});
+      bsp() ? 0 : member.delay});
 }
 
-double ParameterServer::expected_delay(const Member& member) const {
-  if (bsp()) return 0;
-  if (member.delay >= 0) return member.delay;
-  // Not seen yet: even members, undisturbed. Between pull and apply each of the others commits once a clock,
-  // and with pull-ahead there are two clocks between, one of them the member's own.
+// Of even members: between pull and apply each of the others commits once a clock, and with pull-ahead there
+// are two clocks between, one of them the member's own.
+double ParameterServer::undisturbed_delay() const {
   const auto members = static_cast<double>(std::max<std::size_t>(1, by_peer_.size()));
   const bool ahead = sync_.pull_ahead && (!sync_.pull_ahead_alone || by_peer_.size() == 1);
   return ahead ? (2 * members - 1) / members : (members - 1) / members;

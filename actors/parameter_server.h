@@ -73,6 +73,7 @@ class ParameterServer {
     std::int64_t staleness = 0;
     std::int64_t applied_by_others = 0;
     std::int64_t samples_applied = 0;
+    View view;
   };
 
   struct Member {
@@ -125,7 +126,7 @@ class ParameterServer {
   void log(const Member& member, Clock clock, const Held& held);
   void answer(Member& member, Effects& out);
   void answer_all(Effects& out);
-  double expected_delay(const Member& member) const;
+  double undisturbed_delay() const;
   void acknowledge_commit(Member& member, Effects& out);
   void rebuild_gate();
   // Empty when the cut can be made from what is held; else why not.

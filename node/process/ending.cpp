@@ -46,6 +46,8 @@ std::optional<Ending::Outcome> Ending::wait_for(Duration patience) {
 
 void block_signals() {
   const sigset_t set = watched_signals();
+  // A shell starts background jobs with SIGINT ignored, and what is ignored never gets to a signalfd.
+  for (const int s : {SIGINT, SIGTERM, SIGHUP}) (void)std::signal(s, SIG_DFL);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   // A closed pipe or socket is an error code, not an end.
   (void)std::signal(SIGPIPE, SIG_IGN);

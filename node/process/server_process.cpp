@@ -78,7 +78,6 @@ class ServerProcess final : public SlaveBase {
   }
 
   ServerProcessOptions where_;
-  caf::actor work_;
   std::unique_ptr<ServerExecutor> executor_;  // of the work thread
 };
 

@@ -26,6 +26,8 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
   void stop() override {
     stop_work();
     if (link_) link_->close();
+    // CAF's threads end when nobody holds their actors any more.
+    work_ = nullptr;
     role_ = nullptr;
   }
 
@@ -116,6 +118,7 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
   Ending& ending_;
   std::unique_ptr<Link> link_;
   caf::actor role_;
+  caf::actor work_;  // executor
   std::atomic<std::shared_ptr<const RunSetup>> setup_;
 
  private:

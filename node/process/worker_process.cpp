@@ -20,7 +20,7 @@ class WorkerProcess final : public SlaveBase {
     TransportOptions transport;
     transport.self = peer;
     if (Result<void> started = start_link(std::move(transport)); !started) return started.error();
-    compute_ = house.spawn_executor(options_.name);
+    work_ = house.spawn_executor(options_.name);
     WorkerOptions role;
     role.self = peer;
     role.name = options_.name;
@@ -34,13 +34,13 @@ class WorkerProcess final : public SlaveBase {
   void carry_out(Effect effect) override {
     if (carry_out_common(effect)) return;
     if (const auto* warm_up = std::get_if<WarmUp>(&effect)) {
-      run_on(compute_, [this, command = *warm_up] { run(command); });
+      run_on(work_, [this, command = *warm_up] { run(command); });
     } else if (const auto* prefetch = std::get_if<Prefetch>(&effect)) {
       executor_.prefetch(prefetch->lease);
     } else if (const auto* compute = std::get_if<Compute>(&effect)) {
-      run_on(compute_, [this, command = *compute] { answer(executor_.compute(command)); });
+      run_on(work_, [this, command = *compute] { answer(executor_.compute(command)); });
     } else if (const auto* slice = std::get_if<EvaluateSlice>(&effect)) {
-      run_on(compute_, [this, command = *slice] { answer(executor_.evaluate(command)); });
+      run_on(work_, [this, command = *slice] { answer(executor_.evaluate(command)); });
     }
   }
 
@@ -65,7 +65,6 @@ class WorkerProcess final : public SlaveBase {
 
   WorkerExecutor executor_;
   config::WSlaveOptions device_;
-  caf::actor compute_;
 };
 
 }  // namespace

@@ -57,11 +57,13 @@ void set_common_options(Socket& socket, const TransportSite& site) {
   socket.set(ZMQ_SNDHWM, 0);
   socket.set(ZMQ_RCVHWM, 256);
   socket.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(site.options.max_frame_bytes));
-  socket.set(ZMQ_HEARTBEAT_IVL, whole_ms(timing.heartbeat_interval));
-  socket.set(ZMQ_HEARTBEAT_TIMEOUT, whole_ms(timing.heartbeat_patience));
-  // The other side gives us up after this much silence, should it not send heartbeats of its own. Tenths of a
-  // second, at most 6553 s.
-  socket.set(ZMQ_HEARTBEAT_TTL, std::clamp(whole_ms(timing.unacknowledged), 100, 6'553'000));
+  // Not ZMQ_HEARTBEAT_*: in libzmq 4.3.4 its timer writes to a connection that has just broken while input
+  // waits, and the assertion in stream_engine_base_t::out_event ends the process. A pulled cable is the
+  // kernel's to notice, a frozen process that of the life signs above.
+  socket.set(ZMQ_TCP_KEEPALIVE, 1);
+  socket.set(ZMQ_TCP_KEEPALIVE_IDLE, timing.keepalive_idle_s);
+  socket.set(ZMQ_TCP_KEEPALIVE_INTVL, 1);
+  socket.set(ZMQ_TCP_KEEPALIVE_CNT, timing.keepalive_count);
   socket.set(ZMQ_HANDSHAKE_IVL, whole_ms(timing.attempt));
   socket.set(ZMQ_TCP_MAXRT, whole_ms(timing.unacknowledged));
 }

@@ -9,17 +9,18 @@
 namespace convoy {
 
 struct TransportTiming {
-  Duration heartbeat_interval;  // idle connections say this often that they live
-  Duration heartbeat_patience;  // and are given up after this much silence
-  Duration attempt;             // patience with one attempt to dial: connect, handshake, hello
-  Duration unacknowledged;      // sent bytes may stay unacknowledged by the other side's system this long
-  Duration retry_first;         // pause before the second attempt; doubles
+  int keepalive_idle_s;     // idle connections are probed after this, once a second,
+  int keepalive_count;      // and given up after so many probes without an answer
+  Duration attempt;         // patience with one attempt to dial: connect, handshake, hello
+  Duration unacknowledged;  // sent bytes may stay unacknowledged by the other side's system this long
+  Duration retry_first;     // pause before the second attempt; doubles
   Duration retry_most;
 
   static TransportTiming from(Duration failure_timeout) {
     const Duration t = std::max<Duration>(failure_timeout, 200ms);
-    return TransportTiming{.heartbeat_interval = t / 4,
-                           .heartbeat_patience = t / 2,
+    const int half_s = std::max(1, static_cast<int>(seconds(t) / 2));
+    return TransportTiming{.keepalive_idle_s = half_s,
+                           .keepalive_count = half_s,
                            .attempt = std::clamp<Duration>(t, 1s, 5s),
                            .unacknowledged = t,
                            .retry_first = std::clamp<Duration>(t / 100, 10ms, 50ms),
