@@ -7,7 +7,7 @@ that survives, or a patch that no longer applies, fails the run.
 
     run_mutants.py --source ROOT --work DIR --compiler C++ --main sim_seeds.o --libs LIB... [--only NAME...]
 
-Without ctest: `ctest -V -L mutants` prints the command with all of its arguments.
+`ctest -V -L mutants` prints the command with all of its arguments. With --dry-run: only whether all of them apply.
 """
 import argparse
 import concurrent.futures
@@ -34,6 +34,11 @@ def sources_to_compile(tree, changed):
         return changed
     return sorted(str(p.relative_to(tree)) for part in COPIED for p in (tree / part).rglob("*.cpp")
                   if "codec" not in p.parts)
+
+
+def applies(patch, source):
+    return subprocess.run(["patch", "-p1", "--batch", "--fuzz=2", "--dry-run", "-i", str(patch)], cwd=source,
+                          stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def run_mutant(patch, arguments):
@@ -83,11 +88,12 @@ def run_mutant(patch, arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--source", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--compiler", required=True, type=str.split)
+    parser.add_argument("--dry-run", action="store_true", help="only tell whether every patch applies")
+    parser.add_argument("--work", type=pathlib.Path, default="mutants.work")
+    parser.add_argument("--compiler", default=["c++"], type=str.split)
     parser.add_argument("--launcher", default=[], type=str.split, help="ccache, for instance")
-    parser.add_argument("--main", required=True, help="object file of the seed runner")
-    parser.add_argument("--libs", nargs="+", required=True)
+    parser.add_argument("--main", default="", help="object file of the seed runner")
+    parser.add_argument("--libs", nargs="+", default=[])
     parser.add_argument("--seeds", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", nargs="*", default=[])
@@ -97,6 +103,12 @@ def main():
 
     patches = sorted(p for p in pathlib.Path(__file__).resolve().parent.glob("*.patch")
                      if not arguments.only or p.stem in arguments.only)
+    if patches and arguments.dry_run:
+        stale = [p.stem for p in patches if not applies(p, arguments.source)]
+        for name in stale:
+            print(f"{name} does not apply to the sources as they are")
+        print(f"{len(patches) - len(stale)} of {len(patches)} mutants apply")
+        return 1 if stale else 0
     if not patches:
         print("no mutants found: nothing would be shown")
         return 1
