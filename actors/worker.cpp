@@ -38,6 +38,15 @@ bool lists_exactly(const std::vector<ChunkData>& chunks, const std::vector<Chunk
                     [](const ChunkData& a, ChunkId id) { return a.chunk == id; });
 }
 
+// Nobody else may send a W-slave away or move it to another view. A P-slave's word that a message was bad is
+// welcome.
+bool only_the_master_says(const Message& message) {
+  if (const auto* refuse = std::get_if<Refuse>(&message)) return refuse->reason != RefuseReason::kBadMessage;
+  return std::holds_alternative<Welcome>(message) || std::holds_alternative<Go>(message) ||
+         std::holds_alternative<Evaluate>(message) || std::holds_alternative<Stop>(message) ||
+         std::holds_alternative<Farewell>(message) || std::holds_alternative<LeaseGrant>(message);
+}
+
 bool all_true(const std::vector<bool>& flags) {
   return std::find(flags.begin(), flags.end(), false) == flags.end();
 }
@@ -132,6 +141,10 @@ void Worker::on(Time, const Evaluated& event, Effects& out) {
 
 void Worker::on(Time now, const Envelope& envelope, Effects& out) {
   const Message& message = envelope.message;
+  if (envelope.from != kMasterPeerId && only_the_master_says(message)) {
+    ++bad_messages_;
+    return;
+  }
   // From the Master: by its own rules.
   if (const auto* m = std::get_if<Welcome>(&message)) return on_welcome(now, *m, out);
   if (const auto* m = std::get_if<Refuse>(&message)) return on_refuse(now, envelope, *m, out);
@@ -202,7 +215,7 @@ void Worker::on_refuse(Time now, const Envelope&, const Refuse& message, Effects
       return;  // the repeat of Hello asks again
     case RefuseReason::kBadMessage:
       ++bad_messages_;
-      out.push_back(Trace{TraceNote{"the Master refuses a message: " + message.text}});
+      out.push_back(Trace{TraceNote{"a message was refused: " + message.text}});
       return;
     case RefuseReason::kStale:
     case RefuseReason::kUnknown:
