@@ -7,6 +7,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 preset=${1:?usage: scripts/build.sh release|dev|tsan [arguments of ninja]}
 shift
 folder=build/$preset
+# A second checkout of the same sources compiles nothing again: paths below the root count as relative.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 mkdir -p "$folder"
 if [ ! -f "$folder/build.ninja" ]; then
