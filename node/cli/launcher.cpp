@@ -36,6 +36,8 @@ constexpr auto kKilled = std::chrono::milliseconds(4500);
 // A W-slave that dies younger than this did not die by chance.
 constexpr auto kTooYoung = std::chrono::seconds(2);
 constexpr int kQuickDeaths = 3;
+// A node that ends by itself may only be faster than the Master, which told it that the run is over.
+constexpr auto kDoubt = std::chrono::milliseconds(1500);
 
 struct Child {
   std::string what;
@@ -205,6 +207,9 @@ class Launcher {
     int asked = 0;
     for (;;) {
       if (const std::optional<int> status = reap()) return *status;
+      if (asked == 0) mourn_due();
+      pollfd fd{signals_, POLLIN, 0};
+      if (poll(&fd, 1, asked == 0 ? until_next_mourning_ms() : -1) != 1) continue;
       signalfd_siginfo info{};
       if (read(signals_, &info, sizeof info) != sizeof info) continue;
       if (info.ssi_signo != SIGINT && info.ssi_signo != SIGTERM) continue;
@@ -235,9 +240,26 @@ class Launcher {
       Child child = std::move(at->second);
       children_.erase(at);
       if (master_ < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) continue;
-      mourn(std::move(child), status);
+      const Clock::time_point now = Clock::now();
+      dead_.push_back({std::move(child), status, WIFSIGNALED(status) ? now : now + kDoubt});
     }
     return master_status;
+  }
+
+  void mourn_due() {
+    std::vector<Dead> later;
+    std::vector<Dead> due;
+    for (Dead& d : dead_) (d.due <= Clock::now() ? due : later).push_back(std::move(d));
+    dead_ = std::move(later);
+    for (Dead& d : due) mourn(std::move(d.child), d.status);
+  }
+
+  int until_next_mourning_ms() const {
+    if (dead_.empty()) return -1;
+    Clock::time_point next = dead_.front().due;
+    for (const Dead& d : dead_) next = std::min(next, d.due);
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next - Clock::now()).count();
+    return static_cast<int>(std::max<std::int64_t>(0, left)) + 1;
   }
 
   void mourn(Child child, int status) {
@@ -304,6 +326,12 @@ class Launcher {
   int signals_ = -1;
   pid_t master_ = -1;
   std::map<pid_t, Child> children_;
+  struct Dead {
+    Child child;
+    int status = 0;
+    Clock::time_point due;  // when it is believed that the run is not just over
+  };
+  std::vector<Dead> dead_;
 };
 
 }  // namespace
