@@ -1,4 +1,4 @@
-// bench step.
+// bench step, bench link.
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -7,6 +7,7 @@
 #include "kernels/graph/zoo.h"
 #include "node/cli/commands.h"
 #include "node/run/run_setup.h"
+#include "node/transport/link_bench.h"
 
 namespace convoy::cli {
 namespace {
@@ -58,6 +59,39 @@ int bench_step_command(const StepFlags& flags) {
   return 0;
 }
 
+int bench_link_command(int repeats, bool json) {
+  LinkBenchOptions options;
+  options.child_command = {"/proc/self/exe", "bench", "link-child"};
+  options.repeats = repeats;
+  Result<std::vector<LinkFigures>> figures = run_link_bench(options);
+  if (!figures) return report(figures.error());
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  if (!json) {
+    std::printf("%10s %10s %10s %13s %13s %13s %7s\n", "bytes", "push_ms", "pull_ms", "roundtrip_us",
+                "one_way_gbps", "raw_zmq_gbps", "ratio");
+  }
+  for (const LinkFigures& f : *figures) {
+    all.push_back({{"bytes", f.bytes},
+                   {"push_ms", f.push_ms},
+                   {"pull_ms", f.pull_ms},
+                   {"roundtrip_us", f.roundtrip_us},
+                   {"one_way_gbps", f.one_way_gbps},
+                   {"raw_zmq_gbps", f.raw_zmq_gbps},
+                   {"one_way_ratio", f.one_way_ratio}});
+    if (json) continue;
+    std::printf("%10zu %10.3f %10.3f %13.1f %13.2f %13.2f %7.2f\n", f.bytes, f.push_ms, f.pull_ms,
+                f.roundtrip_us, f.one_way_gbps, f.raw_zmq_gbps, f.one_way_ratio);
+  }
+  if (json) std::printf("%s\n", all.dump().c_str());
+  return 0;
+}
+
+struct LinkFlags {
+  int repeats = 5;
+  bool json = false;
+  std::vector<std::string> child;
+};
+
 }  // namespace
 
 void add_bench(CLI::App& app, Action& action) {
@@ -73,6 +107,19 @@ void add_bench(CLI::App& app, Action& action) {
   step->add_option("--round-s", flags->round_s, "seconds of each of five rounds")->check(CLI::PositiveNumber);
   step->add_flag("--json", flags->json, "as JSON");
   step->callback([flags, &action] { action = [flags] { return bench_step_command(*flags); }; });
+
+  auto link_flags = std::make_shared<LinkFlags>();
+  CLI::App* link =
+      bench->add_subcommand("link", "two processes and the transport between them, beside plain ZeroMQ");
+  link->add_option("--repeats", link_flags->repeats, "medians are over so many")->check(CLI::PositiveNumber);
+  link->add_flag("--json", link_flags->json, "as JSON");
+  link->callback([link_flags, &action] {
+    action = [link_flags] { return bench_link_command(link_flags->repeats, link_flags->json); };
+  });
+  CLI::App* child = bench->add_subcommand("link-child", "the other process of `bench link`")->group("");
+  child->add_option("ARGUMENTS", link_flags->child)->expected(2);
+  child->callback(
+      [link_flags, &action] { action = [link_flags] { return link_bench_child(link_flags->child); }; });
 }
 
 }  // namespace convoy::cli
