@@ -158,7 +158,6 @@ class Master {
   void on_snapshot_reply(const SnapshotReply& message, Effects& out);
   void stop(Time now, bool failed, const std::string& text, Effects& out);
   void continue_stop(Time now, Effects& out);
-  std::vector<ServerRecord> base_servers() const { return base_.servers; }
   std::int64_t ahead_clocks(const Node& node, std::int64_t batch) const;
   bool trained() const { return ledger_.size() == options_.sync.end_position; }
 
