@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_loss_that_is_no_number_stays_none) {
 BOOST_AUTO_TEST_CASE(histograms_count_each_update_once_with_its_largest_value) {
   const TemporaryFolder folder;
   CommitLogStore store = require(CommitLogStore::open(folder / "commits.sqlite"));
-  const auto log = [](std::vector<std::int64_t> staleness) {
+  const auto log = [](const std::vector<std::int64_t>& staleness) {
     std::vector<CommitLogEntry> entries;
     for (const std::int64_t s : staleness) {
       const auto clock = static_cast<std::int64_t>(entries.size());

@@ -32,7 +32,7 @@ std::string drain(int fd) {
 // A terminal as far as the display needs one: rows of text, a cursor, the sequences that it uses.
 class Screen {
  public:
-  Screen(int width, int height) : width_(width), height_(height), rows_(1) {}
+  explicit Screen(int width) : width_(width), rows_(1) {}
 
   void feed(const std::string& bytes) {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -98,14 +98,14 @@ class Screen {
     if (column_ > static_cast<std::size_t>(width_)) wrapped_ = true;
   }
 
-  int width_, height_;
+  int width_;
   std::vector<std::string> rows_;
   std::size_t row_ = 0, column_ = 0;
   bool visible_ = true, wrapped_ = false;
 };
 
 struct Terminal {
-  Terminal(unsigned short width, unsigned short height) : screen(width, height) {
+  Terminal(unsigned short width, unsigned short height) : screen(width) {
     setenv("TERM", "xterm", 1);
     setenv("LC_ALL", "C", 1);
     winsize size{height, width, 0, 0};
@@ -183,8 +183,8 @@ BOOST_AUTO_TEST_CASE(the_table_follows_the_width) {
   const std::size_t up = narrow.find("\x1b[");
   BOOST_REQUIRE(up != std::string::npos);
   BOOST_TEST(std::stoi(narrow.substr(up + 2)) > 11);
-  Screen screen(40, 30);
-  screen.feed(narrow.substr(narrow.find("A", up) + 1));
+  Screen screen(40);
+  screen.feed(narrow.substr(narrow.find('A', up) + 1));
   BOOST_TEST(!screen.wrapped());
 }
 
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(a_terminal_without_a_size_gets_eighty_columns) {
   Terminal terminal(0, 0);
   LiveDisplay display(terminal.slave, run_title());
   display.update(at(0), running_status(), running_metrics());
-  Screen screen(80, 24);
+  Screen screen(80);
   screen.feed(drain(terminal.master));
   BOOST_TEST(contains(screen.text(), "lenet-mnist"));
   BOOST_TEST(!screen.wrapped());

@@ -91,7 +91,8 @@ inline CommitLogEntry entry(std::uint32_t member, std::int64_t clock, std::int64
   return e;
 }
 
-inline ViewRecord view_record(std::uint32_t attempt, std::int64_t floor, std::vector<std::uint32_t> members) {
+inline ViewRecord view_record(std::uint32_t attempt, std::int64_t floor,
+                              const std::vector<std::uint32_t>& members) {
   ViewRecord record;
   record.view = View{1, attempt};
   record.floor = Clock(floor);

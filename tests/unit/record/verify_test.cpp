@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(json_and_text_say_the_same) {
 // A run of 1.5 epochs over 7 images, as files.
 struct Files {
   Files() {
-    const auto words = [](std::vector<std::uint32_t> header, std::size_t items) {
+    const auto words = [](const std::vector<std::uint32_t>& header, std::size_t items) {
       std::string bytes;
       for (const std::uint32_t w : header) {
         for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>((w >> shift) & 0xff);
