@@ -4,10 +4,11 @@
     tests/bench/measure.py torch [--rounds 3]    wall_s of config/lenet-mnist.toml beside the same work in PyTorch
     tests/bench/measure.py modes [--seeds 3]     final accuracy of every mode beside one W-slave with bsp, each run verified
     tests/bench/measure.py cost [--rounds 5]     one W-slave and one P-slave beside `convoy bench step`
+    tests/bench/measure.py link [--rounds 3]     `convoy bench link`, and gloo's all-reduce between two processes
 
 Runs alternate with what they are compared with, so that a noisy machine spoils both alike; figures are medians and, in
 `modes`, means. Exit status 1 when a bound that docs/evidence.md states does not hold. Needs build/release/convoy and data/mnist
-(scripts/run.sh makes both); `torch` also Debian's python3-torch. Runs are written to a temporary folder.
+(scripts/run.sh makes both); `torch` and `link` also Debian's python3-torch. Runs are written to a temporary folder.
 """
 
 import argparse
@@ -22,7 +23,9 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CONVOY = ROOT / "build" / "release" / "convoy"
 RUN_FILE = ROOT / "config" / "lenet-mnist.toml"
-PEER = pathlib.Path(__file__).resolve().parent / "torch_peer.py"
+# Debian's Python sees Debian's PyTorch; one BLAS thread beside OpenMP's is what serves it best.
+PYTHON = ("/usr/bin/python3", pathlib.Path(__file__).resolve().parent / "torch_peer.py")
+ENVIRONMENT = dict(os.environ, MNIST_DIR=str(ROOT / "data" / "mnist"), OPENBLAS_NUM_THREADS="1")
 
 failed = []
 
@@ -52,13 +55,11 @@ def train(runs, name, *settings, arguments=()):
 
 def torch(options, runs):
     walls, peers, accuracies = [], [], []
-    # Debian's Python sees Debian's PyTorch; one BLAS thread beside OpenMP's is what serves it best.
-    environment = dict(os.environ, MNIST_DIR=str(ROOT / "data" / "mnist"), OPENBLAS_NUM_THREADS="1")
     for seed in range(1, options.rounds + 1):
         summary = train(runs, f"torch-{seed}", f"run.seed={seed}")
         walls.append(summary["wall_s"])
         accuracies.append(summary["test_accuracy"])
-        words = command("/usr/bin/python3", PEER, "mnist", 2, "--seed", seed, env=environment)
+        words = command(*PYTHON, "mnist", 2, "--seed", seed, env=ENVIRONMENT)
         peers.append(float(words.split(" all ")[1].split(",")[0]))
         print(f"seed {seed}: convoy {walls[-1]:.1f} s, {accuracies[-1]:.4f}; {words.strip()}", flush=True)
     ours, theirs, mean = statistics.median(walls), statistics.median(peers), statistics.mean(accuracies)
@@ -89,17 +90,35 @@ def cost(options, runs):
     ratios = []
     for i in range(options.rounds):
         step = json.loads(command(CONVOY, "bench", "step", "--batch", 64, "--threads", 1, "--json"))["samples_per_s"]
-        run = train(runs, f"cost-{i}", "train.epochs=1", "eval.every_epochs=1",
+        run = train(runs, f"cost-{i}", "train.epochs=1", "train.batch=64", "eval.every_epochs=1",
                     arguments=("--workers", 1, "--servers", 1))["samples_per_s"]
         ratios.append(run / step)
         print(f"bench step {step:.0f} samples/s, distributed {run:.0f}: {ratios[-1]:.3f}", flush=True)
     check(statistics.median(ratios) >= 0.90, f"median ratio {statistics.median(ratios):.3f} >= 0.90")
 
 
+def link(options, _runs):
+    ratios = []
+    for _ in range(options.rounds):
+        sizes = {f["bytes"]: f for f in json.loads(command(CONVOY, "bench", "link", "--json"))}
+        for size in (4 << 20, 40 << 20):
+            f = sizes[size]
+            print(f"{size >> 20} MB: push, sum and answer {f['push_ms']:.2f} ms, pull {f['pull_ms']:.2f} ms, together "
+                  f"{f['push_ms'] + f['pull_ms']:.2f} ms; one way {f['one_way_gbps'] / 8:.2f} GB/s, "
+                  f"raw ZeroMQ {f['raw_zmq_gbps'] / 8:.2f} GB/s", flush=True)
+        ratios.append(sizes[4 << 20]["one_way_ratio"])
+        ranks = [subprocess.Popen([str(a) for a in (*PYTHON, "allreduce")], stdout=subprocess.PIPE, text=True,
+                                  env=dict(ENVIRONMENT, RANK=str(r), WORLD_SIZE="2", MASTER_PORT="29400"))
+                 for r in range(2)]
+        print(ranks[0].communicate()[0].strip(), flush=True)
+        ranks[1].communicate()
+    check(statistics.median(ratios) >= 0.85, f"4 MB one way beside raw ZeroMQ: median ratio {statistics.median(ratios):.2f} >= 0.85")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_subparsers(required=True)
-    for function, flag, default in ((torch, "--rounds", 3), (modes, "--seeds", 3), (cost, "--rounds", 5)):
+    for function, flag, default in ((torch, "--rounds", 3), (modes, "--seeds", 3), (cost, "--rounds", 5), (link, "--rounds", 3)):
         sub = what.add_parser(function.__name__)
         sub.add_argument(flag, type=int, default=default)
         sub.set_defaults(go=function)
