@@ -4,12 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include "node/security/zap.h"
 #include "tests/net/transport_fixture.h"
+#include "tests/support/folder.h"
 
 namespace convoy {
 namespace {
@@ -23,17 +22,6 @@ KeyPair new_keys() {
   BOOST_REQUIRE(keys.ok());
   return *keys;
 }
-
-struct Folder {
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "convoy-keys-XXXXXX").string();
-    BOOST_REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string file(const std::string& name) const { return (path / name).string(); }
-  std::filesystem::path path;
-};
 
 // An encrypted listener that knows one friend.
 struct Guarded {
@@ -142,9 +130,9 @@ BOOST_AUTO_TEST_CASE(encryption_without_keys_of_our_own_is_an_error) {
 }
 
 BOOST_AUTO_TEST_CASE(keys_survive_their_file_which_is_the_owners_alone) {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const KeyPair keys = new_keys();
-  const std::string path = folder.file("node.key");
+  const std::string path = folder / "node.key";
   BOOST_REQUIRE(write_key_file(path, keys).ok());
   struct stat status {};
   BOOST_REQUIRE(::stat(path.c_str(), &status) == 0);
@@ -163,13 +151,13 @@ BOOST_AUTO_TEST_CASE(keys_survive_their_file_which_is_the_owners_alone) {
   const Result<KeyPair> loose = read_key_file(path);
   BOOST_REQUIRE(!loose.ok());
   BOOST_TEST(says(loose.error().message, "chmod 600"));
-  BOOST_TEST(!read_key_file(folder.file("none")).ok());
+  BOOST_TEST(!read_key_file(folder / "none").ok());
 }
 
 BOOST_AUTO_TEST_CASE(a_key_file_with_something_else_in_it_is_refused_without_showing_it) {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const auto write = [&](const std::string& text) {
-    const std::string path = folder.file("bad.key");
+    const std::string path = folder / "bad.key";
     std::ofstream(path) << text;
     ::chmod(path.c_str(), 0600);
     return read_key_file(path);
@@ -186,10 +174,10 @@ BOOST_AUTO_TEST_CASE(a_key_file_with_something_else_in_it_is_refused_without_sho
 }
 
 BOOST_AUTO_TEST_CASE(a_list_of_allowed_keys_names_every_bad_line) {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const PublicKey a = new_keys().public_key;
   const PublicKey b = new_keys().public_key;
-  const std::string path = folder.file("allowed");
+  const std::string path = folder / "allowed";
   std::ofstream(path) << "# our nodes\n\n" << a.text() << "\n  " << b.text() << "   # the big one\n";
   const Result<std::vector<PublicKey>> keys = read_allowed_keys(path);
   BOOST_REQUIRE_MESSAGE(keys.ok(), (keys.ok() ? "" : keys.error().message));

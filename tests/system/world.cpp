@@ -7,28 +7,15 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <sstream>
 
+#include "tests/support/image_set.h"
+
 namespace convoy::test {
-namespace {
 
-constexpr int kSide = 12;
-constexpr int kClasses = 10;
-
-void put_big_endian(std::ofstream& out, std::uint32_t value) {
-  for (int shift = 24; shift >= 0; shift -= 8) out.put(static_cast<char>(value >> shift & 0xff));
-}
-
-}  // namespace
-
-World::World(int train, int test) {
-  std::string name = (std::filesystem::temp_directory_path() / "convoy-system-XXXXXX").string();
-  BOOST_REQUIRE(mkdtemp(name.data()) != nullptr);
-  folder_ = name;
+World::World(int train, int test, int side) {
   std::filesystem::create_directory(path("set"));
-  write_split("train", train);
-  write_split("t10k", test);
+  write_image_set(path("set"), train, test, side);
   write("small.toml",
         "model.name = \"tiny-cnn\"\n"
         "data = { format = \"idx\", dir = \"set\" }\n"
@@ -36,31 +23,6 @@ World::World(int train, int test) {
         "cluster.failure_timeout_s = 2\n"
         "local.w_slave = [{}, {}]\n"
         "local.p_slave = [{}, {}]\n");
-}
-
-World::~World() {
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
-}
-
-// A bright row for each class, in noise.
-void World::write_split(const std::string& split, int count) const {
-  std::ofstream images(path("set/" + split + "-images-idx3-ubyte"), std::ios::binary);
-  std::ofstream labels(path("set/" + split + "-labels-idx1-ubyte"), std::ios::binary);
-  put_big_endian(images, 0x803);
-  put_big_endian(images, static_cast<std::uint32_t>(count));
-  put_big_endian(images, kSide);
-  put_big_endian(images, kSide);
-  put_big_endian(labels, 0x801);
-  put_big_endian(labels, static_cast<std::uint32_t>(count));
-  std::mt19937 noise(static_cast<unsigned>(count));
-  for (int i = 0; i < count; ++i) {
-    const int label = i % kClasses;
-    labels.put(static_cast<char>(label));
-    for (int p = 0; p < kSide * kSide; ++p) {
-      images.put(static_cast<char>(noise() % 64 + (p / kSide == label ? 128 : 0)));
-    }
-  }
 }
 
 void World::write(const std::string& name, const std::string& text) const {

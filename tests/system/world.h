@@ -5,25 +5,23 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/folder.h"
+
 namespace convoy::test {
 
 class World {
  public:
-  // A made-up data set of `train` and `test` samples, 12 x 12 grey, that a network can learn.
-  explicit World(int train = 600, int test = 100);
-  ~World();
-  World(const World&) = delete;
-  World& operator=(const World&) = delete;
+  // A made-up data set of `train` and `test` samples, `side` x `side` grey, that a network can learn.
+  explicit World(int train = 600, int test = 100, int side = 12);
 
-  const std::string& folder() const { return folder_; }
-  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  const std::string& folder() const { return folder_.path(); }
+  std::string path(const std::string& name) const { return folder_ / name; }
   void write(const std::string& name, const std::string& text) const;
   std::string read(const std::string& name) const;
   nlohmann::json summary(const std::string& run = "small") const;
 
  private:
-  void write_split(const std::string& split, int count) const;
-  std::string folder_;
+  TemporaryFolder folder_;
 };
 
 // A port of the loopback interface that was free a moment ago.

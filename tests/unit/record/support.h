@@ -1,7 +1,5 @@
-// Temporary folders, files as text, and a run in small for tests of node/record.
+// Files as text, and a run in small for tests of node/record.
 #pragma once
-
-#include <stdlib.h>
 
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
@@ -16,29 +14,13 @@
 #include "messages/base/sampling.h"
 #include "messages/messages.h"
 #include "node/record/metrics.h"
+#include "tests/support/folder.h"
 
 namespace convoy::record {
 
 using Json = nlohmann::ordered_json;
 
-// A folder that goes away with its owner.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "convoy-record-XXXXXX").string();
-    BOOST_REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    path_ = pattern;
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+using test::TemporaryFolder;
 
 inline void write_file(const std::string& path, const std::string& text) {
   std::filesystem::create_directories(std::filesystem::path(path).parent_path());
