@@ -5,18 +5,36 @@ namespace {
 
 using WatchAtom = caf::atom_constant<caf::atom("watch")>;
 
-caf::behavior executor_behavior() {
-  return {[](const Job& job) { (*job.run)(); }};
-}
+class Executor final : public WatchedActor {
+ public:
+  using WatchedActor::WatchedActor;
+  caf::behavior make_behavior() override {
+    return {[this](const Job& job) {
+      const Turn turn(this);
+      (*job.run)();
+    }};
+  }
+};
 
 // Monitors the others. Held by the house: an actor that nobody holds is destroyed silently, monitors and all.
-caf::behavior supervisor_behavior(caf::event_based_actor* self, Ending* ending) {
-  self->set_down_handler([=](caf::down_msg& down) {
-    if (down.reason == caf::exit_reason::user_shutdown || !down.reason) return;
-    ending->set({1, "a part of this process failed: " + self->system().render(down.reason)});
-  });
-  return {[=](WatchAtom, const caf::actor& actor) { self->monitor(actor); }};
-}
+class Supervisor final : public WatchedActor {
+ public:
+  Supervisor(caf::actor_config& config, Ending& ending) : WatchedActor(config), ending_(ending) {}
+  caf::behavior make_behavior() override {
+    set_down_handler([this](caf::down_msg& down) {
+      const Turn turn(this);
+      if (down.reason == caf::exit_reason::user_shutdown || !down.reason) return;
+      ending_.set({1, "a part of this process failed: " + system().render(down.reason)});
+    });
+    return {[this](WatchAtom, const caf::actor& actor) {
+      const Turn turn(this);
+      monitor(actor);
+    }};
+  }
+
+ private:
+  Ending& ending_;
+};
 
 }  // namespace
 
@@ -27,19 +45,23 @@ ActorHouse::Config::Config() {
   set("logger.verbosity", caf::atom("quiet"));
 }
 
-ActorHouse::ActorHouse(Ending& ending)
-    : ending_(ending), system_(config_), supervisor_(system_.spawn(supervisor_behavior, &ending_)) {}
+ActorHouse::ActorHouse(Ending& ending) {
+  system_.emplace(config_);
+  supervisor_ = system_->spawn<Supervisor>(std::ref(ending));
+}
 
 ActorHouse::~ActorHouse() {
   for (const caf::actor& actor : actors_) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(supervisor_, caf::exit_reason::user_shutdown);
   actors_.clear();
   supervisor_ = nullptr;
-  // ~actor_system waits for all of them.
+  caf::actor_system* const ended = &*system_;
+  system_.reset();  // waits for all of them
+  taken_over(ended);
 }
 
-caf::actor ActorHouse::spawn_executor(const std::string&) {
-  caf::actor actor = system_.spawn<caf::detached>(executor_behavior);
+caf::actor ActorHouse::spawn_executor() {
+  caf::actor actor = system_->spawn<Executor, caf::detached>();
   supervise(actor);
   return actor;
 }

@@ -5,24 +5,12 @@
 #pragma once
 
 #include <caf/all.hpp>
-#include <functional>
 #include <memory>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "node/process/ending.h"
 #include "node/process/role_actor.h"
-
-namespace convoy {
-
-// Work for an executor. Shared so that CAF may copy the message.
-struct Job {
-  std::shared_ptr<const std::function<void()>> run;
-};
-
-}  // namespace convoy
-
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(convoy::Job)
 
 namespace convoy {
 
@@ -37,14 +25,12 @@ class ActorHouse {
 
   template <class Role>
   caf::actor spawn_role(std::shared_ptr<Role> role, RoleHost& host, NodeClock clock) {
-    caf::actor actor = system_.spawn<RoleActor<Role>>(std::move(role), std::ref(host), clock);
+    caf::actor actor = system_->spawn<RoleActor<Role>>(std::move(role), std::ref(host), clock);
     supervise(actor);
     return actor;
   }
   // On a thread of its own.
-  caf::actor spawn_executor(const std::string& name);
-
-  caf::actor_system& system() { return system_; }
+  caf::actor spawn_executor();
 
  private:
   void supervise(const caf::actor& actor);
@@ -53,15 +39,10 @@ class ActorHouse {
     Config();
   };
 
-  Ending& ending_;
   Config config_;
-  caf::actor_system system_;
+  std::optional<caf::actor_system> system_;
   caf::actor supervisor_;
   std::vector<caf::actor> actors_;
 };
-
-inline void run_on(const caf::actor& executor, std::function<void()> job) {
-  caf::anon_send(executor, Job{std::make_shared<const std::function<void()>>(std::move(job))});
-}
 
 }  // namespace convoy

@@ -106,7 +106,6 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
     recording.end_position = sync.end_position;
     Result<record::Recorder> recorder = record::Recorder::open(dir_->paths(), std::move(recording));
     if (!recorder) return recorder.error();
-    recorder_.emplace(std::move(*recorder));
     display_.emplace(STDERR_FILENO, title);
     if (std::ofstream out(dir_->paths().address()); out) out << address_ << "\n";  // for `convoy status`
     MasterOptions role;
@@ -126,11 +125,17 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
     role.min_p_slaves = static_cast<std::size_t>(run.cluster.min_p_slaves);
     role.lease_ahead = from_seconds(run.cluster.lease_ahead_s);
     master_ = std::make_shared<Master>(std::move(role));
-    clerk_ = house.spawn_executor("clerk");
-    painter_ = house.spawn_executor("painter");
+    clerk_.set(house.spawn_executor());
+    painter_.set(house.spawn_executor());
+    std::deque<std::string> early;  // what the link had to say before there was a record
+    {
+      const std::lock_guard lock(mutex_);
+      recorder_.emplace(std::move(*recorder));
+      early.swap(early_);
+    }
     note("the Master listens on " + address_ + (security->keys ? ", encrypted" : ""));
-    for (std::string& line : std::exchange(early_, {})) note(line);
-    role_ = house.spawn_role(master_, *this, clock_);
+    for (const std::string& text : early) note(text);
+    role_.set(house.spawn_role(master_, *this, clock_));
     tell(role_, Started{});
     in_turn_of(role_, [this](Time now) { observe(now); });
     return {};
@@ -148,9 +153,9 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
     if (recorder_ && master_) {
       written = recorder_->finish(clock_.now(), last_status_, outcome.status == 0, outcome.text);
     }
-    role_ = nullptr;
-    clerk_ = nullptr;
-    painter_ = nullptr;
+    role_.let_go();
+    clerk_.let_go();
+    painter_.let_go();
     return written;
   }
 
@@ -227,7 +232,7 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
   void note(const std::string& text) {
     const std::lock_guard lock(mutex_);
     if (stopped_) return;
-    if (!recorder_ || !painter_) {
+    if (!recorder_) {
       early_.push_back(text);
       return;
     }
@@ -256,9 +261,8 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
         painting_.store(false);
       });
     }
-    caf::delayed_anon_send(
-        role_, kDisplayInterval,
-        InTurn{std::make_shared<const std::function<void(Time)>>([this](Time later) { observe(later); })});
+    in_turn_of(
+        role_, [this](Time later) { observe(later); }, kDisplayInterval);
   }
 
   void send_status(PeerId to, Time now) {
@@ -282,9 +286,9 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
   record::RunTitle title_;
   std::int64_t sample_count_ = 1;
   std::shared_ptr<Master> master_;  // touched in the role's turn only
-  caf::actor role_;
-  caf::actor clerk_;
-  caf::actor painter_;
+  ActorHandle role_;
+  ActorHandle clerk_;
+  ActorHandle painter_;
   std::atomic<bool> painting_{false};
   std::optional<record::LiveDisplay> display_;  // of the painter's thread
   std::atomic<std::int64_t> protocol_samples_{0};

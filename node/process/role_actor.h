@@ -7,11 +7,12 @@
 
 #include <caf/all.hpp>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <utility>
 
 #include "actors/role.h"
+#include "node/process/actor_handle.h"
+#include "node/process/watched_actor.h"
 
 namespace convoy {
 
@@ -33,38 +34,28 @@ class RoleHost {
   virtual void carry_out(Effect effect) = 0;
 };
 
-// An event on its way to a role. Shared so that CAF may copy the message; never leaves the process.
-struct EventBox {
-  std::shared_ptr<const Event> event;
-};
-
-// Something to be done in the role's own turn, such as reading its status.
-struct InTurn {
-  std::shared_ptr<const std::function<void(Time)>> run;
-};
-
 using WakeAtom = caf::atom_constant<caf::atom("wake")>;
 
-}  // namespace convoy
-
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(convoy::EventBox)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(convoy::InTurn)
-
-namespace convoy {
-
 template <class Role>
-class RoleActor : public caf::event_based_actor {
+class RoleActor : public WatchedActor {
  public:
   RoleActor(caf::actor_config& config, std::shared_ptr<Role> role, RoleHost& host, NodeClock clock)
-      : caf::event_based_actor(config), role_(std::move(role)), host_(&host), clock_(clock) {}
+      : WatchedActor(config), role_(std::move(role)), host_(&host), clock_(clock) {}
 
   caf::behavior make_behavior() override {
     return {
-        [this](const EventBox& box) { step(*box.event); },
+        [this](const EventBox& box) {
+          const Turn turn(this);
+          step(*box.event);
+        },
         [this](WakeAtom, std::uint64_t token) {
+          const Turn turn(this);
           if (token == wake_token_) step(Tick{});
         },
-        [this](const InTurn& call) { (*call.run)(clock_.now()); },
+        [this](const InTurn& call) {
+          const Turn turn(this);
+          (*call.run)(clock_.now());
+        },
     };
   }
 
@@ -90,13 +81,5 @@ class RoleActor : public caf::event_based_actor {
   NodeClock clock_;
   std::uint64_t wake_token_ = 0;
 };
-
-inline void in_turn_of(const caf::actor& role, std::function<void(Time)> call) {
-  caf::anon_send(role, InTurn{std::make_shared<const std::function<void(Time)>>(std::move(call))});
-}
-
-inline void tell(const caf::actor& role, Event event) {
-  caf::anon_send(role, EventBox{std::make_shared<const Event>(std::move(event))});
-}
 
 }  // namespace convoy

@@ -27,7 +27,7 @@ class ServerProcess final : public SlaveBase {
     transport.encrypt_bind = options_.keys.has_value() && !options_.master_key.empty();
     const bool encrypted = transport.encrypt_bind;
     if (Result<void> started = start_link(std::move(transport)); !started) return started.error();
-    work_ = house.spawn_executor(options_.name);
+    work_.set(house.spawn_executor());
     ParameterServerOptions role;
     role.self = peer;
     role.name = options_.name;
@@ -36,7 +36,7 @@ class ServerProcess final : public SlaveBase {
     if (encrypted) role.public_key = options_.keys->public_key.text();
     role.build_id = build_id();
     spdlog::info("{}: P-slave listens on {}", options_.name, role.address);
-    role_ = house.spawn_role(std::make_shared<ParameterServer>(std::move(role)), *this, clock);
+    role_.set(house.spawn_role(std::make_shared<ParameterServer>(std::move(role)), *this, clock));
     return dial();
   }
 
@@ -66,7 +66,7 @@ class ServerProcess final : public SlaveBase {
       allowed.push_back(*key);
     }
     link_->transport().allow(std::move(allowed));
-    setup_.store(std::make_shared<const RunSetup>(*setup));
+    learn_setup(*setup);
     run_on(work_, [this, setup = std::move(*setup), sync = command.sync] {
       executor_ = std::make_unique<ServerExecutor>(setup, sync);
     });

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -26,14 +27,13 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
   void stop() override {
     stop_work();
     if (link_) link_->close();
-    // CAF's threads end when nobody holds their actors any more.
-    work_ = nullptr;
-    role_ = nullptr;
+    work_.let_go();
+    role_.let_go();
   }
 
   // LinkSink, from the I/O thread.
   void received(Envelope envelope) override {
-    if (const std::shared_ptr<const RunSetup> setup = setup_.load()) {
+    if (const std::shared_ptr<const RunSetup> setup = known_setup()) {
       if (Result<void> sound = check_tensors(envelope.message, *setup); !sound) {
         return refused("dropped a " + std::string(name_of(envelope.message)) + ": " + sound.error().message);
       }
@@ -54,14 +54,14 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
   }
   void trouble(const Trouble& trouble) override {
     spdlog::warn("{}: {} Waiting, and trying again.", options_.name, trouble.text);
-    const std::lock_guard lock(trouble_mutex_);
+    const std::lock_guard lock(mutex_);
     last_trouble_ = trouble.text;
   }
   void refused(const std::string& text) override { spdlog::warn("{}: {}", options_.name, text); }
 
   bool reached_master() const override { return reached_.load(); }
   std::string last_trouble() const override {
-    const std::lock_guard lock(trouble_mutex_);
+    const std::lock_guard lock(mutex_);
     return last_trouble_;
   }
 
@@ -88,6 +88,13 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
       return false;
     }
     return true;
+  }
+
+  // From here on tensors that arrive are held against it.
+  void learn_setup(RunSetup setup) {
+    auto shared = std::make_shared<const RunSetup>(std::move(setup));
+    const std::lock_guard lock(mutex_);
+    setup_ = std::move(shared);
   }
 
   void fail(const Error& error) {
@@ -117,13 +124,18 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
   SlaveOptions options_;
   Ending& ending_;
   std::unique_ptr<Link> link_;
-  caf::actor role_;
-  caf::actor work_;  // executor
-  std::atomic<std::shared_ptr<const RunSetup>> setup_;
+  ActorHandle role_;
+  ActorHandle work_;  // executor
 
  private:
+  std::shared_ptr<const RunSetup> known_setup() const {
+    const std::lock_guard lock(mutex_);
+    return setup_;
+  }
+
   std::atomic<bool> reached_{false};
-  mutable std::mutex trouble_mutex_;
+  mutable std::mutex mutex_;  // over what follows
+  std::shared_ptr<const RunSetup> setup_;
   std::string last_trouble_;
 };
 

@@ -20,14 +20,14 @@ class WorkerProcess final : public SlaveBase {
     TransportOptions transport;
     transport.self = peer;
     if (Result<void> started = start_link(std::move(transport)); !started) return started.error();
-    work_ = house.spawn_executor(options_.name);
+    work_.set(house.spawn_executor());
     WorkerOptions role;
     role.self = peer;
     role.name = options_.name;
     role.host = host_name();
     role.device = config::to_string(device_.device);
     role.build_id = build_id();
-    role_ = house.spawn_role(std::make_shared<Worker>(std::move(role)), *this, clock);
+    role_.set(house.spawn_role(std::make_shared<Worker>(std::move(role)), *this, clock));
     return dial();
   }
 
@@ -52,7 +52,7 @@ class WorkerProcess final : public SlaveBase {
     spdlog::info("{}: welcomed; loading data, compiling and measuring", options_.name);
     Result<double> speed = executor_.warm_up(command);
     if (!speed) return fail(speed.error());
-    setup_.store(std::make_shared<const RunSetup>(*executor_.setup()));
+    learn_setup(*executor_.setup());
     spdlog::info("{}: ready, {:.0f} samples/s alone", options_.name, *speed);
     tell(role_, WarmedUp{*speed});
   }

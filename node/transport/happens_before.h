@@ -1,6 +1,6 @@
-// What ThreadSanitizer cannot see by itself: libzmq is not built with it, so it knows neither that handing a
-// message to ZeroMQ happens before ZeroMQ gives it back, nor that ZeroMQ's writes to a received message are
-// over when we read it. Nothing in other builds.
+// What ThreadSanitizer cannot see by itself: libzmq and CAF are not built with it, so it does not know that
+// handing something to them happens before they hand it on, nor that ZeroMQ's writes to a received message
+// are over when we read it. Nothing in other builds.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)
@@ -18,13 +18,14 @@ inline constexpr bool kCopyAllReceived = true;
 inline constexpr bool kCopyAllReceived = false;
 #endif
 
-inline void handed_to_zmq([[maybe_unused]] void* token) {
+// What this thread did so far happens before what follows taken_over() of the same token elsewhere.
+inline void handed_over([[maybe_unused]] void* token) {
 #if defined(__SANITIZE_THREAD__)
   __tsan_release(token);
 #endif
 }
 
-inline void back_from_zmq([[maybe_unused]] void* token) {
+inline void taken_over([[maybe_unused]] void* token) {
 #if defined(__SANITIZE_THREAD__)
   __tsan_acquire(token);
 #endif

@@ -17,7 +17,7 @@ struct Loan {
 };
 
 void return_loan(void* /*data*/, void* hint) {
-  back_from_zmq(hint);
+  taken_over(hint);
   delete static_cast<Loan*>(hint);
 }
 
@@ -25,7 +25,7 @@ void fill(zmq_msg_t& message, const Frame& frame, const TicketPtr& ticket, bool 
   // The last frame is always lent, because the ticket must outlive the whole message.
   if (last || frame.size() > kCopySendBytes) {
     auto* loan = new Loan{frame, ticket};
-    handed_to_zmq(loan);
+    handed_over(loan);
     // libzmq wants a pointer to non-const, and does not write through it.
     auto* data = const_cast<std::byte*>(frame.data());
     if (zmq_msg_init_data(&message, data, frame.size(), return_loan, loan) == 0) return;
