@@ -39,7 +39,10 @@ function(convoy_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE ${ARG_PRIVATE_LINK})
 endfunction()
 
-# convoy_test(NAME LABEL SOURCES... LINK LIBS...): one Boost.Test executable, one ctest entry.
+# The tests labelled `threads`: those that ThreadSanitizer is for.
+add_custom_target(threaded_tests)
+
+# convoy_test(NAME "LABEL[;LABEL]" SOURCES... LINK LIBS...): one Boost.Test executable, one ctest entry.
 function(convoy_test name label)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -52,5 +55,12 @@ function(convoy_test name label)
                              CONVOY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LINK} Boost::unit_test_framework)
   add_test(NAME ${name} COMMAND ${name} --color_output=no)
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT})
+  set_tests_properties(${name} PROPERTIES LABELS "${label}" TIMEOUT ${ARG_TIMEOUT})
+  if("threads" IN_LIST label)
+    add_dependencies(threaded_tests ${name})
+    if(CONVOY_SANITIZE MATCHES "thread")
+      set_tests_properties(${name} PROPERTIES ENVIRONMENT
+                           "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/scripts/tsan.supp:halt_on_error=1:second_deadlock_stack=1")
+    endif()
+  endif()
 endfunction()

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "tests/support/free_port.h"
 #include "tests/system/process.h"
 #include "tests/system/world.h"
 

@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
+#include "tests/support/free_port.h"
 #include "tests/system/process.h"
 #include "tests/system/world.h"
 

@@ -1,7 +1,6 @@
 // What a system test plays in: a folder of its own with a small data set, a run file and a node file.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -23,8 +22,5 @@ class World {
  private:
   TemporaryFolder folder_;
 };
-
-// A port of the loopback interface that was free a moment ago.
-std::uint16_t free_port();
 
 }  // namespace convoy::test
