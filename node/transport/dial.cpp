@@ -194,14 +194,18 @@ void Dial::read_events(SteadyTime now) {
 void Dial::handshake_failed(const MonitorEvent& event) {
   if (event.event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
     failure_.emplace(TroubleKind::kKeyRefused,
-                     "the key " + site_.options.keys->public_key.text() + " was refused by " + target() +
-                         " (status " + std::to_string(event.value) +
-                         "): it is not on the list of allowed keys there; add it, or ask for an invitation");
+                     target() + " refused our key " + site_.options.keys->public_key.text() +
+                         ": it is not on the list of allowed keys there; have it added, or ask for a node "
+                         "file from `convoy invite`");
   } else if (event.event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL &&
              event.value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH) {
     failure_.emplace(TroubleKind::kHandshake,
-                     server_key_ ? target() + " does not encrypt, but a server key is given for it"
-                                 : target() + " wants encryption; give its server key and a key of our own");
+                     server_key_ ? target() +
+                                       " does not encrypt, but a server key is given for it; take "
+                                       "security.server_key out, or have the other side encrypt"
+                                 : target() +
+                                       " wants encryption, for which it needs to know us; ask for a node "
+                                       "file from `convoy invite`");
   } else if (event.event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) {
     failure_.emplace(TroubleKind::kHandshake,
                      target() + " does not speak as ZeroMQ does; is the port right?");
@@ -261,8 +265,9 @@ void Dial::lost(SteadyTime now) {
   const auto [kind, reason] = failure_.value_or(std::pair(
       TroubleKind::kHandshake,
       target() + (server_key_
-                      ? " ended the connection during the encrypted handshake; it has another key than " +
-                            server_key_->text() + ", or does not encrypt"
+                      ? " ended the connection during the encrypted handshake; its key is not the server "
+                        "key that we were given, " +
+                            server_key_->text() + "; ask for a node file from `convoy invite`"
                       : " ended the connection before it said who it is; is the port right?")));
   // It will not change its mind soon.
   pause_ = site_.timing.retry_most;
@@ -310,7 +315,8 @@ void Dial::end_round(SteadyTime now) {
   wait(now);
   if (round_reasons_ == last_report_) return;
   last_report_ = round_reasons_;
-  site_.events.trouble({*round_kind_, peer_, to_string(endpoint_), round_reasons_});
+  const bool asks = round_reasons_.ends_with('?');
+  site_.events.trouble({*round_kind_, peer_, to_string(endpoint_), round_reasons_ + (asks ? "" : ".")});
 }
 
 void Dial::wait(SteadyTime now) {

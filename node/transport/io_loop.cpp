@@ -143,8 +143,8 @@ void IoLoop::dial_down(PeerId peer) {
   changed(peer, &Route::by_dial, false);
 }
 
-void IoLoop::caller_up(PeerId peer) {
-  outbox_.caller_up(peer);
+void IoLoop::caller_up(PeerId peer, const std::string& address) {
+  outbox_.caller_up(peer, address);
   changed(peer, &Route::by_caller, true);
 }
 

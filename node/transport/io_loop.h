@@ -52,7 +52,7 @@ class IoLoop final : private LinkEvents {
 
   void dial_up(PeerId peer) override;
   void dial_down(PeerId peer) override;
-  void caller_up(PeerId peer) override;
+  void caller_up(PeerId peer, const std::string& address) override;
   void caller_down(PeerId peer) override;
   void message(PeerId from, WireFrames frames) override;
   void bad_message() override;

@@ -15,7 +15,7 @@ class LinkEvents {
   // Alternate per (peer, side), beginning with up.
   virtual void dial_up(PeerId peer) = 0;
   virtual void dial_down(PeerId peer) = 0;
-  virtual void caller_up(PeerId peer) = 0;
+  virtual void caller_up(PeerId peer, const std::string& address) = 0;
   virtual void caller_down(PeerId peer) = 0;
 
   virtual void message(PeerId from, WireFrames frames) = 0;

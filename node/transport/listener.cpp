@@ -130,9 +130,9 @@ void Listener::handshake_failed(const MonitorEvent& event, const std::string& ad
   if (event.event != ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) return;
   std::string why;
   if (event.value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC)
-    why = "it knows another server key than ours";
+    why = "it expects another key here than ours; `convoy invite` writes a node file with the right one";
   else if (event.value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
-    why = site_.options.encrypt_bind ? "it does not encrypt; it needs our public key as its server key"
+    why = site_.options.encrypt_bind ? "it does not encrypt, and needs a node file from `convoy invite`"
                                      : "it wants encryption, which is off here";
   else
     why = "it does not speak as ZeroMQ does (error " + std::to_string(event.value) + ")";
@@ -142,7 +142,7 @@ void Listener::handshake_failed(const MonitorEvent& event, const std::string& ad
   const std::string host =
       address.empty() ? "an address that was gone too soon to be seen" : host_of(address);
   report_once(TroubleKind::kHandshake, std::nullopt, address,
-              "a connection from " + host + " was refused: " + why);
+              "a connection from " + host + " was refused: " + why + ".");
 }
 
 void Listener::report_once(TroubleKind kind, std::optional<PeerId> peer, const std::string& address,
@@ -178,9 +178,13 @@ void Listener::greeted(const Received& received) {
   const std::optional<PeerId> peer = peer_of_routing_id(received.routing);
   if (!hello || hello->answer || !peer || hello->from != *peer) {
     site_.events.bad_message();
+    // So that one of another version learns ours, and can say why it is not let in.
+    if (!hello && peer)
+      send_frames(router_.socket(), received.routing, encode_hello({true, site_.options.self, *peer}),
+                  nullptr);
     return report_once(TroubleKind::kBadMessage, std::nullopt, connection.address,
                        "a connection from " + host_of(connection.address) + " makes no sense: " +
-                           (hello ? "its greeting is in another's name" : hello.error().message));
+                           (hello ? "its greeting is in another's name" : hello.error().message) + ".");
   }
   if (const auto known = callers_.find(*peer); known != callers_.end()) {
     if (known->second == connection.serial) return;  // says hello twice
@@ -191,7 +195,7 @@ void Listener::greeted(const Received& received) {
   callers_[*peer] = connection.serial;
   const WireFrames answer = encode_hello({true, site_.options.self, *peer});
   send_frames(router_.socket(), received.routing, answer, nullptr);
-  site_.events.caller_up(*peer);
+  site_.events.caller_up(*peer, connection.address);
 }
 
 void Listener::tell_departures() {
@@ -220,7 +224,7 @@ void Listener::answer_authentication() {
         report_once(TroubleKind::kKeyRefused, std::nullopt, asked->address,
                     "a stranger from " + asked->address + " was refused: its key " +
                         (asked->key ? asked->key->text() : std::string("(none)")) +
-                        " is not on the list of allowed keys; add it there to let that node in");
+                        " is not on the list of allowed keys. Add it there to let that node in.");
       }
     }
     const std::string id = asked ? asked->id : std::string();

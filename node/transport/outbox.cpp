@@ -46,7 +46,9 @@ Sent Outbox::send(PeerId to, WireFrames frames) {
 void Outbox::connect(ConnectCommand command) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  entry(command.peer).dialled = true;
+  Entry& dialled = entry(command.peer);
+  dialled.dialled = true;
+  dialled.address = to_string(command.endpoint);
   post(std::move(command));
 }
 
@@ -77,15 +79,23 @@ bool Outbox::take(std::vector<Command>& commands) {
   return !closed_;
 }
 
-void Outbox::caller_up(PeerId peer) {
+void Outbox::caller_up(PeerId peer, std::string address) {
   const std::lock_guard lock(mutex_);
-  entry(peer).calls = true;
+  Entry& caller = entry(peer);
+  caller.calls = true;
+  if (!caller.dialled) caller.address = std::move(address);
 }
 
 void Outbox::caller_down(PeerId peer) {
   const std::lock_guard lock(mutex_);
   entry(peer).calls = false;
   forget_unless_used(peer);
+}
+
+std::string Outbox::address_of(PeerId peer) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(peer);
+  return found == entries_.end() ? std::string() : found->second.address;
 }
 
 }  // namespace convoy

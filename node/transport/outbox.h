@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -51,8 +52,11 @@ class Outbox {
   // last.
   bool take(std::vector<Command>& commands);
   // A peer that dialled us may be sent to, from here to here.
-  void caller_up(PeerId peer);
+  void caller_up(PeerId peer, std::string address);
   void caller_down(PeerId peer);
+
+  // Where a peer is that may be sent to: as dialled, or where it calls from; empty when there is none.
+  std::string address_of(PeerId peer) const;
 
   const Account& total() const { return *total_; }
 
@@ -61,6 +65,7 @@ class Outbox {
     std::shared_ptr<Account> account;
     bool dialled = false;
     bool calls = false;
+    std::string address;
   };
   Entry& entry(PeerId peer);
   void forget_unless_used(PeerId peer);
@@ -71,7 +76,7 @@ class Outbox {
   const std::shared_ptr<Wakeup> wakeup_;
   const std::shared_ptr<Account> total_ = std::make_shared<Account>();
 
-  std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards what follows
   std::vector<Command> commands_;
   std::unordered_map<PeerId, Entry> entries_;
   bool closed_ = false;

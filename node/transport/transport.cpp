@@ -84,6 +84,10 @@ void Transport::allow(std::vector<PublicKey> keys) {
   impl_->loop->outbox().allow(std::move(keys));
 }
 
+std::string Transport::address_of(PeerId peer) const {
+  return impl_->loop->outbox().address_of(peer);
+}
+
 TransportCounters Transport::counters() const {
   return impl_->loop->counters();
 }

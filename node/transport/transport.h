@@ -140,6 +140,9 @@ class Transport {
   // Replaces the list of keys that may dial us. Connections that exist stay.
   void allow(std::vector<PublicKey> keys);
 
+  // "host:port" of a peer that may be sent to: as dialled, or where it calls from. Else empty.
+  std::string address_of(PeerId peer) const;
+
   TransportCounters counters() const;
 
   // Sends what is queued (for `linger` at most), closes everything, ends the thread. After it no callback
