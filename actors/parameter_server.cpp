@@ -150,7 +150,7 @@ void ParameterServer::on_refuse(Time now, const Refuse& message, Effects& out) {
     case RefuseReason::kOtherVersion:
     case RefuseReason::kEnded:
       phase_ = Phase::kDone;
-      out.push_back(Quit{message.reason != RefuseReason::kEnded, message.text});
+      out.push_back(Quit{message.reason != RefuseReason::kEnded, "the Master refuses: " + message.text});
   }
 }
 

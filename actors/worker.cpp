@@ -208,7 +208,7 @@ void Worker::on_refuse(Time now, const Envelope&, const Refuse& message, Effects
     case RefuseReason::kOtherVersion:
     case RefuseReason::kEnded:
       phase_ = Phase::kDone;
-      out.push_back(Quit{message.reason != RefuseReason::kEnded, message.text});
+      out.push_back(Quit{message.reason != RefuseReason::kEnded, "the Master refuses: " + message.text});
       return;
     case RefuseReason::kNameTaken:
       if (phase_ == Phase::kGreeting) out.push_back(Trace{TraceNote{"the Master refuses: " + message.text}});

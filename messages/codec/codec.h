@@ -26,8 +26,8 @@ struct WireMessage {
 
 struct Decoded {
   Envelope envelope;
-  RunId run;  // as the header says; for the receiver to compare with its own
-  std::uint16_t protocol_version = 0;
+  RunId run;                           // as the header says; for the receiver to compare with its own
+  std::uint16_t protocol_version = 0;  // another than ours in a Refuse only
 };
 
 // Who speaks, in any version of the protocol: enough to refuse in words.
@@ -48,8 +48,8 @@ struct Sender {
 WireMessage encode(const Envelope& envelope, RunId run);
 
 // kCorrupt: breaks the schema or a limit; the text says what. kRefused: well-formed, but of another protocol
-// version, and nothing but sender_of() is to be had from it. Tensor frames end up in the ChunkData; small
-// ones may be misaligned for their element type.
+// version, and nothing but sender_of() is to be had from it. A Refuse is decoded in every version. Tensor
+// frames end up in the ChunkData; small ones may be misaligned for their element type.
 Result<Decoded> decode(WireMessage message);
 
 // Works whenever the header frame is Cap'n Proto at all, also for messages that decode() refuses.

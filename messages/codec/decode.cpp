@@ -572,7 +572,8 @@ Result<Decoded> decode(WireMessage message) {
     codec::WordsReader reader(message.header.bytes());
     const auto header = reader.root<wire::Header>();
     const Sender sender = codec::get_sender(header);
-    if (sender.protocol_version != kProtocolVersion)
+    // A refusal is read in every version: else it would be answered by another, and that by a third.
+    if (sender.protocol_version != kProtocolVersion && header.which() != wire::Header::REFUSE)
       return Error{ErrorCode::kRefused, codec::other_version(sender)};
     Decoded decoded{.envelope = {.view = sender.view,
                                  .from = sender.peer,

@@ -127,7 +127,7 @@ struct Header {
 
   protocolVersion @0 :UInt16;
   # The sender's. Never 0. The receiver looks at this before anything else; of another version it reads only
-  # the fields before the union.
+  # the fields before the union, and a Refuse.
 
   runId @1 :UInt64;
   # The run that the sender belongs to; 0 in a Hello or StatusRequest of one that does not know yet. The
@@ -331,7 +331,8 @@ struct Farewell {
 }
 
 struct Refuse {
-  # Anyone -> the sender of something that cannot be served.
+  # Anyone -> the sender of something that cannot be served. Never an answer to a Refuse. It keeps its number,
+  # its place and the meaning of its fields in every version of the protocol, and is taken from any run.
 
   reason @0 :Reason;
   enum Reason {

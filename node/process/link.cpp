@@ -5,6 +5,8 @@
 namespace convoy {
 namespace {
 
+constexpr std::size_t kMostTold = 1024;
+
 std::string in_hex(RunId run) {
   std::ostringstream out;
   out << std::hex << run.value;
@@ -49,9 +51,9 @@ void Link::received(PeerId from, WireFrames frames) {
     const Result<Sender> sender = sender_of(header);
     if (decoded.error().code == ErrorCode::kRefused) {
       std::ostringstream text;
-      text << "this node speaks protocol version " << kProtocolVersion << ", you speak "
+      text << "this process speaks protocol version " << kProtocolVersion << ", you speak "
            << (sender ? std::to_string(sender->protocol_version) : "another")
-           << ": run the same build everywhere";
+           << ": run the same build of convoy everywhere";
       return refuse(from, sender ? sender->incarnation : Incarnation(0), RefuseReason::kOtherVersion,
                     text.str());
     }
@@ -59,25 +61,33 @@ void Link::received(PeerId from, WireFrames frames) {
                   decoded.error().message);
   }
   Envelope& envelope = decoded->envelope;
+  const bool refusal = std::holds_alternative<Refuse>(envelope.message);
   if (envelope.from != from) {
-    return refuse(from, envelope.incarnation, RefuseReason::kBadMessage, "the header names another sender");
+    return refuse(from, envelope.incarnation, RefuseReason::kBadMessage, "the header names another sender",
+                  !refusal);
   }
+  // Refusals of whatever run or version are the role's to read: they tell it why it cannot go on.
+  if (refusal) return sink_.received(std::move(envelope));
   if (run().value == 0) {
     if (const auto* welcome = std::get_if<Welcome>(&envelope.message)) learn_run(welcome->run);
   } else if (decoded->run.value != 0 && decoded->run != run()) {
     return refuse(from, envelope.incarnation, RefuseReason::kOtherRun,
                   "this is run " + in_hex(run()) + ", you belong to run " + in_hex(decoded->run) +
-                      ": start the node afresh to join this one");
+                      ": start the node again to join this one");
   }
   sink_.received(std::move(envelope));
 }
 
-void Link::refuse(PeerId from, Incarnation refused, RefuseReason reason, const std::string& text) {
+void Link::refuse(PeerId from, Incarnation refused, RefuseReason reason, const std::string& text,
+                  bool answer) {
   ++refused_;
-  std::ostringstream line;
-  line << "refused a message of " << from << ": " << text;
-  sink_.refused(line.str());
-  if (ready_.load() != nullptr) send(from, Envelope{{}, self_, {}, Refuse{reason, refused, text}});
+  const Transport* const transport = ready_.load();
+  const std::string address = transport != nullptr ? transport->address_of(from) : std::string();
+  const std::string line =
+      "refused a message from " + (address.empty() ? "a peer" : address) + ", saying: " + text;
+  if (told_.size() >= kMostTold) told_.clear();
+  if (told_.insert(line).second) sink_.refused(line);
+  if (answer && transport != nullptr) send(from, Envelope{{}, self_, {}, Refuse{reason, refused, text}});
 }
 
 }  // namespace convoy

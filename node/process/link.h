@@ -6,8 +6,8 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "messages/codec/codec.h"
@@ -47,12 +47,15 @@ class Link final : private TransportSink {
   void peer_back(PeerId peer) override { sink_.peer_back(peer); }
   void peer_lost(PeerId peer) override { sink_.peer_lost(peer); }
   void trouble(const Trouble& trouble) override { sink_.trouble(trouble); }
-  void refuse(PeerId from, Incarnation refused, RefuseReason reason, const std::string& text);
+  // Tells us, once, and the sender. A refusal is not answered: two that refuse each other would never end.
+  void refuse(PeerId from, Incarnation refused, RefuseReason reason, const std::string& text,
+              bool answer = true);
 
   PeerId self_;
   std::atomic<std::uint64_t> run_;
   LinkSink& sink_;
   std::atomic<std::uint64_t> refused_{0};
+  std::set<std::string> told_;  // of the I/O thread
   std::unique_ptr<Transport> transport_;
   // The transport may call before start() has stored it.
   std::atomic<Transport*> ready_{nullptr};

@@ -152,6 +152,18 @@ BOOST_AUTO_TEST_CASE(another_version_is_told_before_anything_else_is_looked_at) 
   BOOST_TEST((decoded.error().code == ErrorCode::kRefused));
 }
 
+BOOST_AUTO_TEST_CASE(a_refusal_is_understood_in_every_version) {
+  const auto decoded = decode(built([](wire::Header::Builder header) {
+    header.setProtocolVersion(kProtocolVersion + 1);
+    auto refuse = header.initRefuse();
+    refuse.setReason(wire::Refuse::Reason::OTHER_VERSION);
+    refuse.setText("you speak another");
+  }));
+  BOOST_REQUIRE(decoded.ok());
+  BOOST_TEST(decoded->protocol_version == kProtocolVersion + 1);
+  BOOST_TEST(std::get<Refuse>(decoded->envelope.message).text == "you speak another");
+}
+
 BOOST_AUTO_TEST_CASE(no_version_at_all_is_corrupt) {
   const WireMessage message = built([](wire::Header::Builder header) { header.setProtocolVersion(0); });
   BOOST_TEST(has(refusal(decode(message)), "names no protocol version"));
