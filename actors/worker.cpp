@@ -74,6 +74,8 @@ void Worker::on(Time now, const Started&, Effects& out) {
 
 void Worker::on(Time now, const Tick&, Effects& out) {
   wake_at_ = Time::never();
+  if (leave_requested_) leave_the_dead(now, out);
+  if (phase_ == Phase::kDone) return;
   if (now >= heartbeat_at_) heartbeat(now, out);
   repeat_all(now, out, false);
 }
@@ -84,8 +86,16 @@ void Worker::on(Time now, const PeerBack&, Effects& out) {
   repeat_all(now, out, true);
 }
 
+void Worker::leave_the_dead(Time now, Effects& out) {
+  if (now - heard_ < sync_.failure_timeout) return;
+  phase_ = Phase::kDone;
+  out.push_back(Quit{false, "left without a farewell: the Master does not answer"});
+}
+
 void Worker::on(Time now, const LeaveRequested&, Effects& out) {
   leave_requested_ = true;
+  if (phase_ != Phase::kGreeting) leave_the_dead(now, out);
+  if (phase_ == Phase::kDone) return;
   if (in_view()) {
     phase_ = Phase::kLeaving;
     // What has not begun is given back; advance() finishes the rest, then asks to leave.
@@ -145,6 +155,7 @@ void Worker::on(Time now, const Envelope& envelope, Effects& out) {
     ++bad_messages_;
     return;
   }
+  if (envelope.from == kMasterPeerId) heard_ = now;
   // From the Master: by its own rules.
   if (const auto* m = std::get_if<Welcome>(&message)) return on_welcome(now, *m, out);
   if (const auto* m = std::get_if<Refuse>(&message)) return on_refuse(now, envelope, *m, out);

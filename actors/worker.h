@@ -104,6 +104,8 @@ class Worker {
   void repeat_all(Time now, Effects& out, bool even_if_early);
   void greet(Time now, Effects& out);
   void start_afresh(Time now, Effects& out);
+  // When asked to leave: goes without Farewell if the Master, which would have to say it, has died.
+  void leave_the_dead(Time now, Effects& out);
   void heartbeat(Time now, Effects& out);
   void note_idle(Time now);
 
@@ -142,6 +144,7 @@ class Worker {
   bool lease_ask_idle_ = false;
   Backoff commit_repeat_;
   Time heartbeat_at_ = Time::never();
+  Time heard_{};  // from the Master, last
   Time wake_at_ = Time::never();
   Time step_now_{};
 
