@@ -98,6 +98,7 @@ void ParameterServer::on(Time now, const Envelope& envelope, Effects& out) {
   if (const auto* m = std::get_if<CommitLogAck>(&message)) return on_log_ack(now, *m, out);
   if (const auto* m = std::get_if<Welcome>(&message)) return on_welcome(now, *m, out);
   if (const auto* m = std::get_if<Refuse>(&message)) return on_refuse(now, *m, out);
+  if (const auto* m = std::get_if<AllowedKeys>(&message)) return on_allowed_keys(*m, out);
   if (const auto* m = std::get_if<Stop>(&message)) {
     phase_ = Phase::kDone;
     out.push_back(Quit{m->failed, m->text});
@@ -123,7 +124,9 @@ void ParameterServer::on_welcome(Time now, const Welcome& message, Effects& out)
   sync_ = message.sync;
   timing_ = Timing::from(sync_.failure_timeout);
   phase_ = Phase::kJoining;
-  out.push_back(Prepared{message.run_text, message.sync, message.allowed_keys});
+  keys_version_ = 0;
+  if (!message.allowed_keys.empty()) out.push_back(AllowKeys{message.allowed_keys});
+  out.push_back(Prepared{message.run_text, message.sync});
   ask_.start(now, timing_.retry);
   heartbeat(now, out);
   send(kMasterPeerId, Join{}, out);
@@ -152,6 +155,12 @@ void ParameterServer::on_refuse(Time now, const Refuse& message, Effects& out) {
       phase_ = Phase::kDone;
       out.push_back(Quit{message.reason != RefuseReason::kEnded, "the Master refuses: " + message.text});
   }
+}
+
+void ParameterServer::on_allowed_keys(const AllowedKeys& message, Effects& out) {
+  if (phase_ == Phase::kGreeting || message.version <= keys_version_) return;
+  keys_version_ = message.version;
+  out.push_back(AllowKeys{message.keys});
 }
 
 // ---- View change
@@ -562,7 +571,7 @@ void ParameterServer::on_log_ack(Time now, const CommitLogAck& message, Effects&
 
 void ParameterServer::heartbeat(Time now, Effects& out) {
   heartbeat_at_ = now + timing_.heartbeat;
-  send(kMasterPeerId, Heartbeat{++heartbeats_, gate_.c_min(), samples_applied_, {}, {}}, out);
+  send(kMasterPeerId, Heartbeat{++heartbeats_, gate_.c_min(), samples_applied_, {}, {}, keys_version_}, out);
 }
 
 void ParameterServer::refuse(PeerId peer, Incarnation incarnation, const std::string& why, Effects& out) {

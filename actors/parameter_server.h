@@ -94,6 +94,7 @@ class ParameterServer {
   };
 
   void on(Time, const Saved&, Effects&) {}
+  void on(Time, const KeysChanged&, Effects&) {}
   void on(Time now, const Started&, Effects& out);
   void on(Time now, const Tick&, Effects& out);
   void on(Time, const PeerLost&, Effects&) {}
@@ -110,6 +111,7 @@ class ParameterServer {
   void on_prepare(Time now, const Prepare& message, Effects& out);
   void on_cut(Time now, const Cut& message, Effects& out);
   void on_go(const Go& message, Effects& out);
+  void on_allowed_keys(const AllowedKeys& message, Effects& out);
   void on_pull(Member& member, const Pull& message, Effects& out);
   void on_push(Member& member, const Push& message, Effects& out);
   // False when it was refused.
@@ -154,6 +156,7 @@ class ParameterServer {
   SyncOptions sync_;
   ServerId id_;
   Incarnation incarnation_;
+  std::uint64_t keys_version_ = 0;
 
   ViewRecord record_;             // of the last Cut
   View prepared_;                 // highest attempt that froze us; == record_.view while serving

@@ -20,6 +20,7 @@ struct Describe {
   void operator()(const Abandon& e) const { out << "abandon from clock " << e.from; }
   void operator()(const EvaluateSlice& e) const { out << "evaluate slice: " << describe(Message(e.task)); }
   void operator()(const Prepared&) const { out << "prepare for the run"; }
+  void operator()(const AllowKeys& e) const { out << "allow " << e.keys.size() << " keys"; }
   void operator()(const InitialiseChunks& e) const { out << "initialise " << e.chunks.size() << " chunks"; }
   void operator()(const Apply& e) const {
     out << "apply clock " << e.clock << " of";

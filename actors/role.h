@@ -72,8 +72,13 @@ struct Journaled {
 // Master: the trained model is on disk.
 struct Saved {};
 
+// Master: the public keys that may join, and dial P-slaves, are these now.
+struct KeysChanged {
+  std::vector<std::string> keys;
+};
+
 using Event = std::variant<Started, Tick, PeerLost, PeerBack, LeaveRequested, Envelope, WarmedUp, Gradients,
-                           Evaluated, Journaled, Saved>;
+                           Evaluated, Journaled, Saved, KeysChanged>;
 
 // ---- Effects
 
@@ -127,7 +132,11 @@ struct EvaluateSlice {
 struct Prepared {
   std::string run_text;
   SyncOptions sync;
-  std::vector<std::string> allowed_keys;
+};
+
+// P-slave: let these public keys in, and no other.
+struct AllowKeys {
+  std::vector<std::string> keys;
 };
 
 // P-slave: fill these chunks with the run's initial values.
@@ -244,7 +253,7 @@ using Trace = std::variant<TraceGrant, TraceApply, TraceCut, TraceActive, TraceN
 
 using Effect =
     std::variant<Send, Connect, WakeAt, WarmUp, Compute, Abandon, EvaluateSlice, Prepared, InitialiseChunks,
-                 Apply, SendChunks, TakeSnapshot, Journal, SaveModel, Quit, Trace, Prefetch>;
+                 Apply, SendChunks, TakeSnapshot, Journal, SaveModel, Quit, Trace, Prefetch, AllowKeys>;
 using Effects = std::vector<Effect>;
 
 // One line each, for transcripts.

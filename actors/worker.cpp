@@ -550,7 +550,7 @@ void Worker::heartbeat(Time now, Effects& out) {
   heartbeat_at_ = now + timing_.heartbeat;
   Duration waiting = waiting_;
   if (idle_since_ != Time::never()) waiting += now - idle_since_;
-  send(kMasterPeerId, Heartbeat{++heartbeats_, acknowledged(), samples_, busy_, waiting}, out);
+  send(kMasterPeerId, Heartbeat{++heartbeats_, acknowledged(), samples_, busy_, waiting, 0}, out);
 }
 
 void Worker::note_idle(Time now) {

@@ -71,6 +71,7 @@ class Worker {
   };
 
   void on(Time, const Saved&, Effects&) {}
+  void on(Time, const KeysChanged&, Effects&) {}
   void on(Time now, const Started&, Effects& out);
   void on(Time now, const Tick&, Effects& out);
   void on(Time now, const PeerLost& event, Effects& out);

@@ -84,6 +84,14 @@ void Master::on(Time now, const LeaveRequested&, Effects& out) {
   stop(now, true, "stopped by the operator", out);
 }
 
+void Master::on(Time, const KeysChanged& event, Effects& out) {
+  options_.allowed_keys = event.keys;
+  ++keys_version_;
+  for (const auto& [peer, node] : nodes_) {
+    if (node.role == RoleKind::kServer) send(peer, AllowedKeys{keys_version_, options_.allowed_keys}, out);
+  }
+}
+
 void Master::on(Time now, const Envelope& envelope, Effects& out) {
   const Message& message = envelope.message;
   if (stage_ == Stage::kStopping) {
@@ -249,6 +257,8 @@ void Master::check_suspects(Time now, Effects& out) {
 
 void Master::on_heartbeat(Time, const Envelope& envelope, Node& node, const Heartbeat& message,
                           Effects& out) {
+  if (node.role == RoleKind::kServer && message.keys_version < keys_version_)
+    send(node.peer, AllowedKeys{keys_version_, options_.allowed_keys}, out);
   if (message.sequence > node.last.sequence) node.last = message;
   send(node.peer, HeartbeatReply{message.sequence}, out);
   // One that still stands in an earlier view has missed its Go.

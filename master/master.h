@@ -28,7 +28,7 @@ struct MasterOptions {
   std::uint32_t term = 1;  // journaled before the first message
   SyncOptions sync;
   std::string run_text;                   // for Welcome
-  std::vector<std::string> allowed_keys;  // who may dial P-slaves, for Welcome
+  std::vector<std::string> allowed_keys;  // who may dial P-slaves, until KeysChanged says otherwise
   std::string build_id;
   std::int64_t test_count = 0;      // 0: no evaluation
   std::int64_t evaluate_every = 0;  // positions between evaluations; 0: only at the end
@@ -126,6 +126,7 @@ class Master {
   void on(Time, const Evaluated&, Effects&) {}
   void on(Time now, const Journaled& event, Effects& out);
   void on(Time now, const Saved& event, Effects& out);
+  void on(Time, const KeysChanged& event, Effects& out);
   void on(Time now, const Envelope& envelope, Effects& out);
 
   void on_hello(Time now, const Envelope& envelope, const Hello& message, Effects& out);
@@ -171,6 +172,7 @@ class Master {
   Stage stage_ = Stage::kWaiting;
   FailureDetector detector_;
   std::map<PeerId, Node> nodes_;
+  std::uint64_t keys_version_ = 0;  // changes of options_.allowed_keys
   std::map<std::string, std::pair<std::uint32_t, Incarnation>> member_names_;  // ids and lives handed out
   std::map<std::string, std::pair<std::uint32_t, Incarnation>> server_names_;
 

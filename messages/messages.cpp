@@ -65,6 +65,7 @@ const char* name_of(const Message& message) {
                         [](const EvaluateResult&) { return "EvaluateResult"; },
                         [](const StatusRequest&) { return "StatusRequest"; },
                         [](const StatusReply&) { return "StatusReply"; },
+                        [](const AllowedKeys&) { return "AllowedKeys"; },
                     },
                     message);
 }
@@ -135,6 +136,7 @@ std::string describe(const Message& message) {
           [&](const EvaluateResult& m) { out << " task " << m.task << " " << m.correct << "/" << m.count; },
           [](const StatusRequest&) {},
           [](const StatusReply&) {},
+          [&](const AllowedKeys& m) { out << " " << m.version << ", " << m.keys.size() << " keys"; },
       },
       message);
   return out.str();

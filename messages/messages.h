@@ -123,10 +123,11 @@ struct Stop {
 // Welcome.
 struct Heartbeat {
   std::uint64_t sequence = 0;
-  Clock committed;           // acknowledged by every shard
-  std::int64_t samples = 0;  // computed
-  Duration busy{};           // computing
-  Duration waiting{};        // for leases, pulls and acks, with nothing to compute
+  Clock committed;                 // acknowledged by every shard
+  std::int64_t samples = 0;        // computed
+  Duration busy{};                 // computing
+  Duration waiting{};              // for leases, pulls and acks, with nothing to compute
+  std::uint64_t keys_version = 0;  // P-slave: of the AllowedKeys that it holds; 0: those of Welcome
 
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
@@ -136,6 +137,15 @@ struct HeartbeatReply {
   std::uint64_t sequence = 0;
 
   friend bool operator==(const HeartbeatReply&, const HeartbeatReply&) = default;
+};
+
+// Master -> P-slave, when the list has changed, repeated until a Heartbeat shows its version: who may dial it
+// now.
+struct AllowedKeys {
+  std::uint64_t version = 0;  // 1, 2, ...
+  std::vector<std::string> keys;
+
+  friend bool operator==(const AllowedKeys&, const AllowedKeys&) = default;
 };
 
 // ---- Samples
@@ -383,7 +393,7 @@ struct StatusReply {
 using Message = std::variant<Hello, Welcome, Join, Leave, Farewell, Refuse, Stop, Heartbeat, HeartbeatReply,
                              LeaseRequest, LeaseGrant, Pull, PullReply, Push, PushAck, Commit, CommitAck,
                              Prepare, Report, Cut, Done, Go, CommitLog, CommitLogAck, Evaluate, SnapshotPull,
-                             SnapshotReply, EvaluateResult, StatusRequest, StatusReply>;
+                             SnapshotReply, EvaluateResult, StatusRequest, StatusReply, AllowedKeys>;
 
 // What a role sends and receives. Run id and protocol version are the node's to add and to check; they never
 // reach a role.

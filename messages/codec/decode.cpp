@@ -276,11 +276,16 @@ Hello get(wire::Hello::Reader from) {
           .previous = Incarnation(from.getPrevious())};
 }
 
-Welcome get(wire::Welcome::Reader from) {
-  std::vector<std::string> allowed_keys;
-  for (auto key : checked_size(from.getAllowedKeys(), limits::kMaxMembers, "allowed keys")) {
-    allowed_keys.push_back(line(key, "an allowed key"));
+std::vector<std::string> get_keys(capnp::List<capnp::Text>::Reader from) {
+  std::vector<std::string> keys;
+  for (auto key : checked_size(from, limits::kMaxMembers, "allowed keys")) {
+    keys.push_back(line(key, "an allowed key"));
   }
+  return keys;
+}
+
+Welcome get(wire::Welcome::Reader from) {
+  std::vector<std::string> allowed_keys = get_keys(from.getAllowedKeys());
   return {.run = RunId(from.getRun()),
           .id = from.getId(),
           .incarnation = Incarnation(from.getIncarnation()),
@@ -312,7 +317,12 @@ Heartbeat get(wire::Heartbeat::Reader from) {
           .committed = get_clock(from.getCommitted()),
           .samples = checked_count(from.getSamples(), "the number of samples"),
           .busy = Duration(checked_count(from.getBusyNs(), "the time spent computing")),
-          .waiting = Duration(checked_count(from.getWaitingNs(), "the time spent waiting"))};
+          .waiting = Duration(checked_count(from.getWaitingNs(), "the time spent waiting")),
+          .keys_version = from.getKeysVersion()};
+}
+
+AllowedKeys get(wire::AllowedKeys::Reader from) {
+  return {.version = from.getVersion(), .keys = get_keys(from.getKeys())};
 }
 
 LeaseRequest get(wire::LeaseRequest::Reader from) {
@@ -541,6 +551,8 @@ Message get(wire::Header::Reader header, std::vector<Frame>& tensors) {
       return StatusRequest{};
     case H::STATUS_REPLY:
       return get(header.getStatusReply());
+    case H::ALLOWED_KEYS:
+      return get(header.getAllowedKeys());
   }
   refuse("the message is of the unknown kind " + std::to_string(static_cast<int>(header.which())));
 }

@@ -147,6 +147,10 @@ void put(Header header, const Hello& m, Tensors&) {
   to.setPrevious(previous.value);
 }
 
+void put(capnp::List<capnp::Text>::Builder to, const std::vector<std::string>& lines) {
+  for (unsigned i = 0; i < to.size(); ++i) to.set(i, text(lines[i]));
+}
+
 void put(Header header, const Welcome& m, Tensors&) {
   const auto& [run, id, incarnation, sync, run_text, allowed_keys] = m;
   auto to = header.initWelcome();
@@ -155,8 +159,7 @@ void put(Header header, const Welcome& m, Tensors&) {
   to.setIncarnation(incarnation.value);
   put(to.initSync(), sync);
   to.setRunText(text(run_text));
-  auto keys = to.initAllowedKeys(static_cast<unsigned>(allowed_keys.size()));
-  for (unsigned i = 0; i < keys.size(); ++i) keys.set(i, text(allowed_keys[i]));
+  put(to.initAllowedKeys(static_cast<unsigned>(allowed_keys.size())), allowed_keys);
 }
 
 void put(Header header, const Join& m, Tensors&) {
@@ -188,13 +191,21 @@ void put(Header header, const Stop& m, Tensors&) {
 }
 
 void put(Header header, const Heartbeat& m, Tensors&) {
-  const auto& [sequence, committed, samples, busy, waiting] = m;
+  const auto& [sequence, committed, samples, busy, waiting, keys_version] = m;
   auto to = header.initHeartbeat();
   to.setSequence(sequence);
   to.setCommitted(committed.value);
   to.setSamples(samples);
   to.setBusyNs(busy.count());
   to.setWaitingNs(waiting.count());
+  to.setKeysVersion(keys_version);
+}
+
+void put(Header header, const AllowedKeys& m, Tensors&) {
+  const auto& [version, keys] = m;
+  auto to = header.initAllowedKeys();
+  to.setVersion(version);
+  put(to.initKeys(static_cast<unsigned>(keys.size())), keys);
 }
 
 void put(Header header, const HeartbeatReply& m, Tensors&) {

@@ -97,6 +97,7 @@
 # | Evaluate | EvaluateResult | the same task |
 # | SnapshotPull | SnapshotReply | the same bytes |
 # | StatusRequest | StatusReply | a newer answer |
+# | AllowedKeys | its version in a Heartbeat | the same list |
 #
 # ## On the wire
 #
@@ -195,6 +196,9 @@ struct Header {
     # Watching
     statusRequest @34 :StatusRequest;
     statusReply @35 :StatusReply;
+
+    # Keys that come and go
+    allowedKeys @36 :AllowedKeys;
   }
 }
 
@@ -271,7 +275,8 @@ struct Welcome {
   # The part of it that the roles need.
 
   allowedKeys @5 :List(Text);
-  # To a P-slave of an encrypted run: the public keys that may dial it. It refuses all others.
+  # To a P-slave of an encrypted run: the public keys that may dial it. It refuses all others. Later ones come
+  # with AllowedKeys.
 }
 
 enum SyncMode {
@@ -383,6 +388,21 @@ struct Heartbeat {
 
   waitingNs @4 :Int64;
   # Spent with nothing to compute, for want of leases, pulls or acks.
+
+  keysVersion @5 :UInt64;
+  # Of a P-slave: AllowedKeys.version of the list that it goes by; 0 = the list of Welcome. The Master sends
+  # its list again to one whose version is behind.
+}
+
+struct AllowedKeys {
+  # Master -> P-slave of an encrypted run, when somebody was invited or taken off the list: who may dial you
+  # from now on. Connections that stand are not touched. An older version than the one held is ignored.
+
+  version @0 :UInt64;
+  # Counts the Master's changes, from 1.
+
+  keys @1 :List(Text);
+  # All of them, as in Welcome.
 }
 
 struct HeartbeatReply {

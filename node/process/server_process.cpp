@@ -44,6 +44,8 @@ class ServerProcess final : public SlaveBase {
     if (carry_out_common(effect)) return;
     if (const auto* prepared = std::get_if<Prepared>(&effect)) {
       prepare(*prepared);
+    } else if (const auto* keys = std::get_if<AllowKeys>(&effect)) {
+      allow(*keys);
     } else if (const auto* init = std::get_if<InitialiseChunks>(&effect)) {
       run_on(work_, [this, command = *init] { executor_->initialise(command); });
     } else if (const auto* apply = std::get_if<Apply>(&effect)) {
@@ -59,17 +61,20 @@ class ServerProcess final : public SlaveBase {
   void prepare(const Prepared& command) {
     Result<RunSetup> setup = parse_setup(command.run_text);
     if (!setup) return fail(setup.error());
+    learn_setup(*setup);
+    run_on(work_, [this, setup = std::move(*setup), sync = command.sync] {
+      executor_ = std::make_unique<ServerExecutor>(setup, sync);
+    });
+  }
+
+  void allow(const AllowKeys& command) {
     std::vector<PublicKey> allowed;
-    for (const std::string& text : command.allowed_keys) {
+    for (const std::string& text : command.keys) {
       Result<PublicKey> key = PublicKey::parse(text);
       if (!key) return fail(key.error());
       allowed.push_back(*key);
     }
     link_->transport().allow(std::move(allowed));
-    learn_setup(*setup);
-    run_on(work_, [this, setup = std::move(*setup), sync = command.sync] {
-      executor_ = std::make_unique<ServerExecutor>(setup, sync);
-    });
   }
 
   void send_chunks(SendChunks command) {

@@ -70,6 +70,7 @@ std::string Stage::command(const std::string& line) {
   if (verb == "finish") return finish(first);
   if (verb == "tick") return step(*node, Tick{});
   if (verb == "leave") return step(*node, LeaveRequested{});
+  if (verb == "allow") return step(*node, KeysChanged{{words.begin() + 2, words.end()}});
   if (verb == "crash") {
     // Its sockets close, so everybody hears; what it sent before is on its way.
     const PeerId peer = node->peer;

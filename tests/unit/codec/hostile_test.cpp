@@ -250,6 +250,10 @@ BOOST_AUTO_TEST_CASE(counts_that_are_too_large_are_refused_before_anything_is_ma
                    header.initWelcome().initAllowedKeys(over(limits::kMaxMembers));
                  }))),
                  "65537 allowed keys"));
+  BOOST_TEST(has(refusal(decode(built([&](wire::Header::Builder header) {
+                   header.initAllowedKeys().initKeys(over(limits::kMaxMembers));
+                 }))),
+                 "65537 allowed keys"));
   const auto record = [&](const std::function<void(wire::ViewRecord::Builder)>& fill) {
     return refusal(decode(built([&](wire::Header::Builder header) { fill(header.initGo().initRecord()); })));
   };

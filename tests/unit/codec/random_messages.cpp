@@ -210,12 +210,13 @@ Stop RandomMessages::draw() {
 template <>
 Heartbeat RandomMessages::draw() {
   Heartbeat m;
-  auto& [sequence, committed, samples, busy, waiting] = m;
+  auto& [sequence, committed, samples, busy, waiting, keys_version] = m;
   sequence = word();
   committed = clock();
   samples = count();
   busy = Duration(count());
   waiting = Duration(count());
+  keys_version = word();
   return m;
 }
 
@@ -463,6 +464,15 @@ StatusReply RandomMessages::draw() {
   StatusReply m;
   auto& [json] = m;
   json = text(true);
+  return m;
+}
+
+template <>
+AllowedKeys RandomMessages::draw() {
+  AllowedKeys m;
+  auto& [version, keys] = m;
+  version = word();
+  keys = {text(false), text(false)};
   return m;
 }
 

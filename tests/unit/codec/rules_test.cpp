@@ -209,6 +209,7 @@ BOOST_AUTO_TEST_CASE(text_that_could_hurt_a_terminal_or_a_log_is_refused) {
     BOOST_TEST(refused(sent(Hello{.host = bad}), "UTF-8"));
   BOOST_TEST(refused(sent(Hello{.public_key = "\x01"}), "public key"));
   BOOST_TEST(refused(sent(Welcome{.allowed_keys = {"ok", "\x01"}}), "allowed key"));
+  BOOST_TEST(refused(sent(AllowedKeys{1, {"ok", "\x01"}}), "allowed key"));
   BOOST_TEST(refused(sent(Hello{.device = std::string(limits::kMaxNameBytes + 1, 'x')}), "at most 512"));
   BOOST_TEST(sent(Welcome{.run_text = "[run]\r\n\tname = \"x\"\n"}).ok());
   BOOST_TEST(refused(sent(Welcome{.run_text = "\x01"}), "control character"));
