@@ -29,6 +29,11 @@ bool FailureDetector::alive(PeerId peer, Time now) const {
   return state != peers_.end() && now < deadline(state->second);
 }
 
+bool FailureDetector::connected(PeerId peer) const {
+  const auto state = peers_.find(peer);
+  return state != peers_.end() && state->second.disconnected == Time::never();
+}
+
 std::vector<FailureDetector::Suspect> FailureDetector::suspects(Time now) const {
   std::vector<Suspect> dead;
   for (const auto& [peer, state] : peers_) {

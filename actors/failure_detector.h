@@ -32,6 +32,8 @@ class FailureDetector {
   void heard(PeerId peer, Time now);
   void disconnected(PeerId peer, Time now);
   bool alive(PeerId peer, Time now) const;
+  // Watched, and its connection did not break since it was last heard.
+  bool connected(PeerId peer) const;
 
   // Those that are dead by `now`, by peer. They stay watched until forgotten.
   std::vector<Suspect> suspects(Time now) const;

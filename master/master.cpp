@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "master/words.h"
 #include "messages/base/check.h"
 
 namespace convoy {
@@ -416,11 +417,12 @@ MasterStatus Master::status(Time now) const {
     s.members.push_back(std::move(m));
   }
   std::sort(s.members.begin(), s.members.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  std::sort(s.servers.begin(), s.servers.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   if (!s.started) {
     const auto await = [&](std::size_t here, std::size_t wanted, const std::string& what) {
       if (here < wanted) {
-        s.awaited.push_back(std::to_string(wanted - here) + " more " + what + " (" + std::to_string(here) +
-                            " of " + std::to_string(wanted) + " ready)");
+        s.awaited.push_back((here == 0 ? counted(wanted, what) : counted(wanted - here, "more " + what)) +
+                            " (" + std::to_string(here) + " of " + std::to_string(wanted) + " ready)");
       }
     };
     await(servers, options_.min_p_slaves, "P-slave");

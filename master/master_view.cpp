@@ -4,6 +4,7 @@
 
 #include "master/master.h"
 #include "master/partition.h"
+#include "master/words.h"
 #include "messages/base/check.h"
 
 namespace convoy {
@@ -215,10 +216,10 @@ void Master::activate(Time now, Effects& out) {
   for (const auto& [id, done] : attempt.dones) log_end_[id] = done.log_end;
   std::ostringstream note;
   note.precision(3);
-  note << base_.view << ": " << base_.members.size() << " members";
+  note << base_.view << ": " << counted(base_.members.size(), "member");
   if (!base_.stand_by.empty()) note << ", " << base_.stand_by.size() << " on stand-by";
-  note << ", " << base_.servers.size() << " P-slaves, after " << std::fixed << seconds(now - attempt.began)
-       << " s (" << attempt.reason << ")";
+  note << ", " << counted(base_.servers.size(), "P-slave") << ", after " << std::fixed
+       << seconds(now - attempt.began) << " s (" << attempt.reason << ")";
   out.push_back(Trace{TraceActive{base_}});
   out.push_back(Trace{TraceNote{note.str()}});
 
@@ -316,6 +317,8 @@ void Master::stop(Time now, bool failed, const std::string& text, Effects& out) 
   evaluation_.reset();
   stop_at_ = now + std::min<Duration>(timing_.heartbeat * 2, 2s);
   for (const auto& [peer, node] : nodes_) send(peer, Stop{failed, text}, out);
+  // Who has lost its connection hears nothing, and is not waited for.
+  std::erase_if(nodes_, [&](const auto& entry) { return !detector_.connected(entry.first); });
   if (nodes_.empty()) continue_stop(now, out);
 }
 

@@ -62,8 +62,11 @@ BOOST_AUTO_TEST_CASE(a_connection_that_breaks_again_gets_no_second_grace) {
 BOOST_AUTO_TEST_CASE(who_comes_back_within_the_grace_time_lives) {
   FailureDetector detector(kTimeout, kGrace);
   detector.watch(PeerId(1), at(0s));
+  BOOST_TEST(detector.connected(PeerId(1)));
   detector.disconnected(PeerId(1), at(1s));
+  BOOST_TEST(!detector.connected(PeerId(1)));
   detector.heard(PeerId(1), at(1300ms));
+  BOOST_TEST(detector.connected(PeerId(1)));
   BOOST_TEST(dead_at(detector, at(6s)).empty());
   BOOST_TEST(dead_at(detector, at(6300ms)).size() == 1u);
 }
