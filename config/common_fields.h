@@ -28,7 +28,7 @@ void walk(V& v, SecurityOptions& o) {
   v.text("secret_key_file", o.secret_key_file);
   v.text("public_key", o.public_key);
   v.text("server_key", o.server_key);
-  v.texts("allowed_keys", o.allowed_keys);
+  if (V::reading() || !o.allowed_keys.empty()) v.texts("allowed_keys", o.allowed_keys);
   v.text("allowed_keys_file", o.allowed_keys_file);
 }
 

@@ -13,6 +13,8 @@
 namespace convoy::config {
 namespace {
 
+constexpr std::size_t kMostNameBytes = 100;
+
 std::string host_name() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0 || name.front() == '\0') return "node";
@@ -57,6 +59,13 @@ Result<NodeOptions> parse_node_file(std::string_view text, const std::string& na
   reader.table("node", [&] { walk(reader, o); });
   detail::read_security(reader, o.security);
   if (o.name.empty()) o.name = host_name();
+  // It goes into messages, logs and onto terminals.
+  const bool is_line = std::none_of(o.name.begin(), o.name.end(),
+                                    [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  if (!is_line || o.name.size() > kMostNameBytes) {
+    reader.error("node.name", is_line ? "is too long" : "holds a control character",
+                 "one line of at most 100 bytes");
+  }
   if (!reader.given("node.master")) reader.error("node.master", "is missing", detail::kAllowedAddress);
   if (o.w_slave && o.devices.empty()) {
     reader.error("node.devices", "has no entry", "at least one device, or no role w-slave");

@@ -2,7 +2,6 @@
 #include <condition_variable>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "node/process/addresses.h"
 #include "node/process/link.h"
 #include "node/process/security.h"
+#include "node/process/watch_file.h"
 #include "node/record/model_store.h"
 #include "node/record/status_json.h"
 #include "node/record/verify.h"
@@ -40,6 +40,7 @@ class StatusAsker final : public LinkSink {
   void trouble(const Trouble& trouble) override {
     const std::lock_guard lock(mutex_);
     trouble_ = trouble.text;
+    needs_keys_ = trouble.kind == TroubleKind::kHandshake || trouble.kind == TroubleKind::kKeyRefused;
     changed_.notify_all();
   }
   void refused(const std::string& text) override {
@@ -52,8 +53,9 @@ class StatusAsker final : public LinkSink {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, kStatusPatience, [&] { return json_.has_value() || !trouble_.empty(); });
     if (json_) return *json_;
-    return Error{ErrorCode::kIo,
-                 trouble_.empty() ? "The Master at " + address + " does not answer." : trouble_};
+    return Error{ErrorCode::kIo, trouble_.empty()
+                                     ? "The Master at " + address + " does not answer."
+                                     : trouble_ + (needs_keys_ ? " `convoy status NODE.toml` uses that file." : "")};
   }
 
  private:
@@ -61,21 +63,20 @@ class StatusAsker final : public LinkSink {
   std::condition_variable changed_;
   std::optional<std::string> json_;
   std::string trouble_;
+  bool needs_keys_ = false;
 };
 
-// The address of the newest run below runs/ that has a Master, as it wrote it.
-std::optional<std::string> newest_address() {
-  std::optional<std::string> address;
+// How to reach the Master of the newest run below runs/ that has one, as it wrote it.
+std::optional<WatchAddress> newest_address() {
+  std::optional<WatchAddress> address;
   std::filesystem::file_time_type newest{};
   std::error_code ignored;
   for (const auto& run : std::filesystem::directory_iterator("runs", ignored)) {
     const std::filesystem::path path = run.path() / "address";
     const auto written = std::filesystem::last_write_time(path, ignored);
     if (ignored || (address && written <= newest)) continue;
-    std::ifstream in(path);
-    std::string line;
-    if (std::getline(in, line) && !line.empty()) {
-      address = line;
+    if (auto found = read_watch_file(path.string())) {
+      address = std::move(found);
       newest = written;
     }
   }
@@ -93,12 +94,14 @@ int status(const std::string& where, bool json) {
     if (!found) return report(found.error());
     security = std::move(*found);
   } else if (where.empty()) {
-    const std::optional<std::string> found = newest_address();
+    const std::optional<WatchAddress> found = newest_address();
     if (!found) {
       return report(
-          {ErrorCode::kUsage, "No run below runs/ says where its Master listens; give the address."});
+          {ErrorCode::kUsage,
+           "No run below runs/ has a Master that this user may ask now; give its address, or a node file."});
     }
-    address = *found;
+    address = found->address;
+    security = {found->keys, found->master_key};
   }
   StatusAsker asker;
   TransportOptions transport;

@@ -5,23 +5,25 @@
 
 #include <ctime>
 #include <deque>
-#include <fstream>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "master/master.h"
+#include "master/words.h"
 #include "node/data/dataset.h"
 #include "node/process/actors.h"
 #include "node/process/build_id.h"
 #include "node/process/link.h"
 #include "node/process/security.h"
+#include "node/process/watch_file.h"
 #include "node/record/journal.h"
 #include "node/record/live_display.h"
 #include "node/record/model_store.h"
 #include "node/record/recorder.h"
 #include "node/record/status_json.h"
 #include "node/run/run_setup.h"
+#include "node/security/key_list.h"
 
 namespace convoy {
 namespace {
@@ -40,6 +42,7 @@ std::string wall_clock() {
 record::RunTitle title_of(const config::RunOptions& run, const Graph& graph, const SyncOptions& sync) {
   record::RunTitle title;
   title.name = run.name;
+  title.dir = run.dir;
   title.model = graph.name();
   title.data = run.data.name.empty() ? run.data.dir : run.data.name;
   title.mode = config::to_string(run.sync.mode);
@@ -71,27 +74,32 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
 
     Result<MasterSecurity> security = master_security(options_.run);
     if (!security) return security.error();
+    if (Result<void> known = learn_keys(*security); !known) return known.error();
     Result<record::RunDir> dir = record::RunDir::open(run.dir, options_.start);
     if (!dir) return dir.error();
     dir_.emplace(std::move(*dir));
-    if (Result<void> kept = dir_->write_options(config::serialise(run)); !kept) return kept.error();
-    Result<record::Journal> journal = record::Journal::open(dir_->paths().journal());
-    if (!journal) return journal.error();
-    journal_.emplace(std::move(*journal));
-    Result<std::uint32_t> term = journal_->begin_term();
-    if (!term) return term.error();
 
     TransportOptions transport;
     transport.self = kMasterPeerId;
     transport.bind = config::to_string(run.cluster.listen);
     transport.keys = security->keys;
     transport.encrypt_bind = security->keys.has_value();
-    transport.allowed_keys = security->allowed;
+    transport.allowed_keys = allowed_;
+    if (watcher_) transport.allowed_keys.push_back(watcher_->public_key);
     transport.failure_timeout = sync.failure_timeout;
-    Result<std::unique_ptr<Link>> link = Link::start(std::move(transport), journal_->run(), *this);
+    Result<std::unique_ptr<Link>> link = Link::start(std::move(transport), RunId(0), *this);
     if (!link) return link.error();
     link_ = std::move(*link);
     address_ = link_->transport().bound_address();
+
+    if (Result<void> cleared = dir_->clear(); !cleared) return cleared.error();
+    if (Result<void> kept = dir_->write_options(config::serialise(run)); !kept) return kept.error();
+    Result<record::Journal> journal = record::Journal::open(dir_->paths().journal());
+    if (!journal) return journal.error();
+    journal_.emplace(std::move(*journal));
+    Result<std::uint32_t> term = journal_->begin_term();
+    if (!term) return term.error();
+    link_->learn_run(journal_->run());
 
     sample_count_ = sync.sample_count;
     record::RunTitle title = title_of(run, setup_->graph, sync);
@@ -107,13 +115,13 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
     Result<record::Recorder> recorder = record::Recorder::open(dir_->paths(), std::move(recording));
     if (!recorder) return recorder.error();
     display_.emplace(STDERR_FILENO, title);
-    if (std::ofstream out(dir_->paths().address()); out) out << address_ << "\n";  // for `convoy status`
+    if (Result<void> told = tell_watchers(*security); !told) return told.error();
     MasterOptions role;
     role.run = journal_->run();
     role.term = *term;
     role.sync = sync;
     role.run_text = config::serialise(run);
-    for (const PublicKey& key : security->allowed) role.allowed_keys.push_back(key.text());
+    role.allowed_keys = key_texts();
     role.build_id = build_id();
     role.test_count = (*dataset)->test().size();
     role.evaluate_every =
@@ -134,6 +142,12 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
       early.swap(early_);
     }
     note("the Master listens on " + address_ + (security->keys ? ", encrypted" : ""));
+    if (security->keys && allowed_.empty()) {
+      note(
+          "nobody is invited yet: `convoy invite RUN.toml NODE.toml --name NAME` writes a node file and adds "
+          "its key to " +
+          security->allowed_keys_file);
+    }
     for (const std::string& text : early) note(text);
     role_.set(house.spawn_role(master_, *this, clock_));
     tell(role_, Started{});
@@ -153,6 +167,8 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
     if (recorder_ && master_) {
       written = recorder_->finish(clock_.now(), last_status_, outcome.status == 0, outcome.text);
     }
+    finished_ = outcome.status == 0 && written.ok();
+    if (!address_.empty()) ::unlink(dir_->paths().address().c_str());  // nobody answers there any more
     role_.let_go();
     clerk_.let_go();
     painter_.let_go();
@@ -160,7 +176,10 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
   }
 
   void close_display() override {
-    if (display_) display_->close();
+    if (!display_) return;
+    if (!recorder_) return display_->close();
+    display_->end(last_status_, recorder_->metrics(),
+                  finished_ ? record::render_ending(title_, recorder_->metrics()) : "");
   }
 
   // LinkSink
@@ -195,6 +214,53 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
   }
 
  private:
+  // Who may join, as the run file and its list say now.
+  Result<void> learn_keys(const MasterSecurity& security) {
+    inline_keys_ = allowed_ = security.allowed;
+    if (!security.keys) return {};
+    Result<KeyPair> watcher = generate_keys();
+    if (!watcher) return watcher.error();
+    watcher_ = std::move(*watcher);
+    if (security.allowed_keys_file.empty()) {
+      if (!allowed_.empty()) return {};
+      return Error{
+          ErrorCode::kUsage,
+          "Connections are encrypted and no key is allowed, so no node could join: add "
+          "security.allowed_keys_file = \"allowed.txt\" to the run file; `convoy invite` adds keys to it."};
+    }
+    key_list_.emplace(security.allowed_keys_file);
+    Result<std::vector<PublicKey>> listed = *key_list_->changed();
+    if (!listed) return listed.error();
+    allowed_.insert(allowed_.end(), listed->begin(), listed->end());
+    return {};
+  }
+
+  // `convoy status` on this machine needs no invitation.
+  Result<void> tell_watchers(const MasterSecurity& security) {
+    const std::string master_key = security.keys ? security.keys->public_key.text() : "";
+    return write_watch_file(dir_->paths().address(), {address_, master_key, watcher_});
+  }
+
+  std::vector<std::string> key_texts() const {
+    std::vector<std::string> texts;
+    for (const PublicKey& key : allowed_) texts.push_back(key.text());
+    return texts;
+  }
+
+  // Of the clerk's thread. Somebody may have been invited, or taken off the list.
+  void reread_keys() {
+    std::optional<Result<std::vector<PublicKey>>> listed = key_list_->changed();
+    if (!listed) return;
+    if (!*listed) return note(listed->error().message + "; until that is mended, the keys read before hold");
+    allowed_ = inline_keys_;
+    allowed_.insert(allowed_.end(), (*listed)->begin(), (*listed)->end());
+    std::vector<PublicKey> callers = allowed_;
+    callers.push_back(watcher_->public_key);
+    link_->transport().allow(std::move(callers));
+    tell(role_, KeysChanged{key_texts()});
+    note("the list of allowed keys has changed: " + counted(allowed_.size(), "key") + " may join now");
+  }
+
   void write_journal(const Journal& entry) {
     if (Result<void> written = journal_->record_active(entry.record, entry.ledger); !written) {
       return ending_.set({1, written.error().message});
@@ -254,6 +320,12 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
   // nobody.
   void observe(Time now) {
     update_status(now);
+    if (key_list_ && !reading_keys_.exchange(true)) {
+      run_on(clerk_, [this] {
+        reread_keys();
+        reading_keys_.store(false);
+      });
+    }
     if (!painting_.exchange(true)) {
       const std::lock_guard lock(mutex_);
       run_on(painter_, [this, now, status = last_status_, metrics = recorder_->metrics()] {
@@ -290,6 +362,11 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
   ActorHandle clerk_;
   ActorHandle painter_;
   std::atomic<bool> painting_{false};
+  std::optional<KeyList> key_list_;  // with what follows, of the clerk's thread once the actors run
+  std::vector<PublicKey> inline_keys_;
+  std::vector<PublicKey> allowed_;
+  std::optional<KeyPair> watcher_;  // of `convoy status`; set with encryption
+  std::atomic<bool> reading_keys_{false};
   std::optional<record::LiveDisplay> display_;  // of the painter's thread
   std::atomic<std::int64_t> protocol_samples_{0};
 
@@ -298,6 +375,7 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
   MasterStatus last_status_;
   std::deque<std::string> early_;
   bool stopped_ = false;
+  bool finished_ = false;
 };
 
 }  // namespace

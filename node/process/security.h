@@ -13,8 +13,9 @@
 namespace convoy {
 
 struct MasterSecurity {
-  std::optional<KeyPair> keys;  // none: not encrypted
-  std::vector<PublicKey> allowed;
+  std::optional<KeyPair> keys;     // none: not encrypted
+  std::vector<PublicKey> allowed;  // by the run file itself
+  std::string allowed_keys_file;   // more of them (KeyList); empty: none
 };
 
 // Encryption is on when the file has keys, or must have them because an address is not loopback.

@@ -157,6 +157,13 @@ std::string LiveDisplay::to_first_row(Size now) const {
   return rows > 0 ? "\r\x1b[" + std::to_string(rows) + "A" : "";
 }
 
+void LiveDisplay::end(const MasterStatus& status, const RunMetrics& metrics, const std::string& line) {
+  status_ = status;
+  metrics_ = metrics;
+  ending_ = printable(line);
+  close();
+}
+
 void LiveDisplay::close() {
   if (style_ == Style::kNone) return;
   if (style_ == Style::kTable && status_) draw();
@@ -164,6 +171,7 @@ void LiveDisplay::close() {
     const std::string line = render_line(title_, *status_, metrics_, waiting_s_);
     if (status_->started && line != last_line_) write(line + "\n");
   }
+  if (!ending_.empty()) write(ending_ + "\n");
   if (cursor_hidden_) write("\x1b[?25h");
   style_ = Style::kNone;
 }

@@ -29,6 +29,8 @@ class LiveDisplay {
   void update(Time now, const MasterStatus& status, const RunMetrics& metrics);
   // One line that stays, above the table. Control characters are replaced: texts come from peers.
   void event(const std::string& text);
+  // The last picture, and below it a line that sums up, if any. Closes.
+  void end(const MasterStatus& status, const RunMetrics& metrics, const std::string& line);
   // Draws the last picture and leaves the cursor below it, visible. Nothing is shown afterwards.
   void close();
 
@@ -57,6 +59,7 @@ class LiveDisplay {
   double waiting_s_ = 0;
   std::vector<int> drawn_columns_;  // of each line of the table on the screen
   std::string last_line_;
+  std::string ending_;
 };
 
 }  // namespace convoy::record

@@ -51,6 +51,7 @@ struct RunTitle {
   std::optional<std::int64_t> bound;
   std::int64_t batch = 0;
   std::string address;  // where the Master listens, "host:port"
+  std::string dir;      // the run's folder
   std::optional<double> target_accuracy;
 };
 

@@ -312,6 +312,13 @@ std::vector<std::string> render_table(const RunTitle& title, const MasterStatus&
   return Table(title, status, metrics, waiting_s, options).take();
 }
 
+std::string render_ending(const RunTitle& title, const RunMetrics& metrics) {
+  std::string line =
+      "trained " + grouped(metrics.samples) + " samples in " + duration_text(metrics.elapsed_s);
+  if (metrics.last_evaluation) line += ", test accuracy " + percent(metrics.last_evaluation->accuracy, 2);
+  return printable(line + "; summary.json, the model and the logs are in " + title.dir);
+}
+
 std::string render_line(const RunTitle& title, const MasterStatus& status, const RunMetrics& metrics,
                         double waiting_s) {
   std::string awaited;
@@ -326,8 +333,10 @@ std::string render_line(const RunTitle& title, const MasterStatus& status, const
                                      [](const MasterStatus::Member& m) { return m.in_view; });
   std::string line = "epoch " + fixed(epoch_of(samples, status), 2) + " of " +
                      fixed(epoch_of(status.end, status), 2) + ", clock " +
-                     grouped(std::max(metrics.c_min, status.c_min).value) + ", " +
-                     grouped(std::llround(metrics.samples_per_s)) + " samples/s";
+                     grouped(std::max(metrics.c_min, status.c_min).value);
+  // Not before something was measured.
+  if (metrics.loss || metrics.samples_per_s > 0)
+    line += ", " + grouped(std::llround(metrics.samples_per_s)) + " samples/s";
   if (metrics.loss) line += ", loss " + fixed(*metrics.loss, 4);
   if (metrics.last_evaluation) line += ", accuracy " + percent(metrics.last_evaluation->accuracy, 2);
   line += ", " + std::to_string(members) + (members == 1 ? " member" : " members");

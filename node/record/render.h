@@ -22,7 +22,9 @@ struct RenderOptions {
 std::vector<std::string> render_table(const RunTitle& title, const MasterStatus& status,
                                       const RunMetrics& metrics, double waiting_s,
                                       const RenderOptions& options);
-// The same in one plain line.
+// What there is to say when a run was trained to its end; one plain line.
+std::string render_ending(const RunTitle& title, const RunMetrics& metrics);
+// The same as the table in one plain line.
 std::string render_line(const RunTitle& title, const MasterStatus& status, const RunMetrics& metrics,
                         double waiting_s);
 

@@ -157,10 +157,12 @@ Result<RunDir> RunDir::open(const std::string& dir, RunStart start) {
   if (!lock) return lock.error();
   RunDir run(std::move(paths), *lock);
   if (auto allowed = check_start(run.paths(), start); !allowed) return allowed.error();
-  if (start == RunStart::kOverwrite) {
-    if (auto removed = remove_run(run.paths()); !removed) return removed.error();
-  }
+  run.overwrite_ = start == RunStart::kOverwrite;
   return run;
+}
+
+Result<void> RunDir::clear() {
+  return overwrite_ ? remove_run(paths_) : Result<void>();
 }
 
 RunDir::RunDir(RunPaths paths, int lock_fd) : paths_(std::move(paths)), lock_fd_(lock_fd) {}
@@ -170,11 +172,14 @@ RunDir::~RunDir() {
 }
 
 RunDir::RunDir(RunDir&& other) noexcept
-    : paths_(std::move(other.paths_)), lock_fd_(std::exchange(other.lock_fd_, -1)) {}
+    : paths_(std::move(other.paths_)),
+      lock_fd_(std::exchange(other.lock_fd_, -1)),
+      overwrite_(other.overwrite_) {}
 
 RunDir& RunDir::operator=(RunDir&& other) noexcept {
   std::swap(paths_, other.paths_);
   std::swap(lock_fd_, other.lock_fd_);
+  std::swap(overwrite_, other.overwrite_);
   return *this;
 }
 

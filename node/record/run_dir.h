@@ -37,7 +37,7 @@ RunState state_of(const RunPaths& paths);
 enum class RunStart {
   kNew,        // refused when the folder holds a run
   kResume,     // refused unless it holds an interrupted one
-  kOverwrite,  // an earlier run's files are removed; whatever else lies there stays
+  kOverwrite,  // an earlier run's files are removed by clear(); whatever else lies there stays
 };
 
 class RunDir {
@@ -52,6 +52,8 @@ class RunDir {
   RunDir& operator=(const RunDir&) = delete;
 
   const RunPaths& paths() const { return paths_; }
+  // Removes the earlier run that is to be overwritten, once nothing else can keep the new one from starting.
+  Result<void> clear();
   // Keeps config::serialise(options) for verify, eval and resume.
   Result<void> write_options(const std::string& run_text);
 
@@ -59,6 +61,7 @@ class RunDir {
   RunDir(RunPaths paths, int lock_fd);
   RunPaths paths_;
   int lock_fd_ = -1;
+  bool overwrite_ = false;
 };
 
 // The options that write_options() kept. kUsage when `dir` is no folder of a run.

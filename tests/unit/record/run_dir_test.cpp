@@ -83,7 +83,9 @@ BOOST_AUTO_TEST_CASE(overwrite_removes_what_convoy_wrote_and_nothing_else) {
   for (const auto& list : {ours, theirs}) {
     for (const std::string& file : list) write_file(dir + "/" + file, "x");
   }
-  require(RunDir::open(dir, RunStart::kOverwrite));
+  RunDir run = require(RunDir::open(dir, RunStart::kOverwrite));
+  for (const std::string& file : ours) BOOST_TEST(fs::exists(dir + "/" + file), file);
+  require(run.clear());
   for (const std::string& file : ours) BOOST_TEST(!fs::exists(dir + "/" + file), file);
   for (const std::string& file : theirs) BOOST_TEST(fs::exists(dir + "/" + file), file);
   BOOST_TEST(!fs::exists(dir + "/checkpoints/120"));
@@ -93,7 +95,8 @@ BOOST_AUTO_TEST_CASE(an_overwritten_folder_is_as_new) {
   const TemporaryFolder folder;
   write_file(folder / "lenet/summary.json", "{}");
   write_file(folder / "lenet/checkpoints/3/model.safetensors", "x");
-  const RunDir run = require(RunDir::open(folder / "lenet", RunStart::kOverwrite));
+  RunDir run = require(RunDir::open(folder / "lenet", RunStart::kOverwrite));
+  require(run.clear());
   BOOST_TEST((state_of(run.paths()) == RunState::kNone));
 }
 
