@@ -2,6 +2,7 @@
 
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/prctl.h>
 
 #include <cstdio>
 
@@ -22,6 +23,7 @@ void add_set(CLI::App& command, OverrideFlags& flags) {
 }
 
 int run(int argc, char** argv) {
+  prctl(PR_SET_NAME, "convoy");  // those that the launcher starts would be called "exe"
   spdlog::set_default_logger(spdlog::stderr_color_mt("convoy"));
   spdlog::set_pattern("%H:%M:%S.%e %^%l%$ %v");
 

@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -22,49 +22,66 @@
 
 #include "config/node_file.h"
 #include "node/cli/commands.h"
+#include "node/process/ending.h"
 #include "node/process/security.h"
 
 namespace convoy::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Moment = Clock::time_point;
 
-// After the Master is gone: to end by themselves, then by SIGTERM, then by SIGKILL. Together under five
-// seconds.
+// Nodes may take so long to end after their Master, which told them to; and all together so long after it was
+// asked.
 constexpr auto kOwnEnd = std::chrono::milliseconds(2000);
-constexpr auto kKilled = std::chrono::milliseconds(4500);
+constexpr auto kWholeEnd = std::chrono::milliseconds(4500);
 // A W-slave that dies younger than this did not die by chance.
 constexpr auto kTooYoung = std::chrono::seconds(2);
 constexpr int kQuickDeaths = 3;
 // A node that ends by itself may only be faster than the Master, which told it that the run is over.
 constexpr auto kDoubt = std::chrono::milliseconds(1500);
+// The Master finds out by itself that a P-slave is lost, and says what that means.
+constexpr auto kFindsOut = std::chrono::milliseconds(2000);
 
 struct Child {
   std::string what;
   std::vector<std::string> arguments;
+  std::string log;
+  int file = -1;  // its node file
   bool is_w_slave = false;
-  Clock::time_point started;
+  Moment started;
   int quick_deaths = 0;
 };
 
-// A folder for the node files, gone with us. They hold a secret when the run is encrypted.
-class NodeFolder {
- public:
-  NodeFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "convoy-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~NodeFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  NodeFolder(const NodeFolder&) = delete;
-  NodeFolder& operator=(const NodeFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
+struct Dead {
+  Child child;
+  int status = 0;
+  Moment due;  // when it is believed that the run is not just over
 };
+
+// An address as the Master announces it, for nodes of this machine.
+config::Address address_of(const std::string& line) {
+  const std::size_t colon = line.rfind(':');
+  config::Address address;
+  address.host = line.substr(0, colon);
+  if (address.host.size() > 2 && address.host.front() == '[') {
+    address.host = address.host.substr(1, address.host.size() - 2);
+  }
+  if (address.host == "0.0.0.0") address.host = "127.0.0.1";
+  if (address.host == "::") address.host = "::1";
+  address.port = static_cast<std::uint16_t>(std::stoi(line.substr(colon + 1)));
+  return address;
+}
+
+// A file that has no place in the file system, and so leaves no secret there whatever becomes of us.
+Result<int> file_in_memory(const std::string& name, const std::string& text) {
+  const int fd = memfd_create(name.c_str(), MFD_CLOEXEC);
+  const bool ok = fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (ok) return fd;
+  const Error error{ErrorCode::kIo, "the node file of " + name + " cannot be made: " + std::strerror(errno)};
+  if (fd >= 0) close(fd);
+  return error;
+}
 
 class Launcher {
  public:
@@ -72,7 +89,6 @@ class Launcher {
       : file_(file), master_arguments_(std::move(master_arguments)) {}
 
   int run() {
-    if (folder_.path().empty()) return report({ErrorCode::kIo, "No temporary folder can be made."});
     Result<MasterSecurity> security = master_security(file_);
     if (!security) return report(security.error());
     if (security->keys) {
@@ -82,72 +98,77 @@ class Launcher {
       master_key_ = security->keys->public_key.text();
     }
     watch_signals();
-    const std::optional<config::Address> address = start_master();
-    if (!address) return end(wait_for_master());
-    if (Result<void> ok = start_nodes(*address); !ok) {
-      (void)report(ok.error());
-      kill(master_, SIGTERM);
+    if (!start_master())
+      return report({ErrorCode::kIo, std::string("cannot start: ") + std::strerror(errno)});
+    while (master_ > 0 || !children_.empty()) {
+      wait();
+      reap();
+      if (master_ > 0 && !ending_) mourn_due();
+      if (passed(ask_at_)) ask_to_end();
+      if (passed(kill_at_)) kill_all();
     }
-    return end(wait_for_master());
+    return status_;
   }
 
  private:
+  static bool passed(const std::optional<Moment>& moment) { return moment && Clock::now() >= *moment; }
+
   void watch_signals() {
-    sigemptyset(&set_);
-    for (int s : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set_, s);
-    sigprocmask(SIG_BLOCK, &set_, nullptr);
-    signals_ = signalfd(-1, &set_, SFD_CLOEXEC);
+    block_signals();
+    sigset_t set;
+    sigemptyset(&set);
+    for (int s : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set, s);
+    sigprocmask(SIG_BLOCK, &set, nullptr);
+    signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   }
 
-  // Children are in a process group of their own: Ctrl-C reaches them through us, in order. They end when we
-  // do.
-  pid_t spawn(const std::vector<std::string>& arguments, int keep_fd) {
+  // Children are in a process group of their own: Ctrl-C reaches them through us, in order. When we die they
+  // get `last_word`: SIGTERM lets the Master finish its record, SIGKILL ends nodes even when they are frozen.
+  static pid_t spawn(const std::vector<std::string>& arguments, int keep_fd, int last_word) {
     const pid_t parent = getpid();
     const pid_t pid = fork();
     if (pid != 0) return pid;
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    prctl(PR_SET_PDEATHSIG, last_word);
     if (getppid() != parent) _exit(1);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
-    if (keep_fd >= 0) fcntl(keep_fd, F_SETFD, 0);
+    fcntl(keep_fd, F_SETFD, 0);
     std::vector<char*> argv;
-    std::string self = "/proc/self/exe";
     std::string name = "convoy";
     argv.push_back(name.data());
     std::vector<std::string> copies = arguments;
     for (std::string& a : copies) argv.push_back(a.data());
     argv.push_back(nullptr);
-    execv(self.c_str(), argv.data());
+    execv("/proc/self/exe", argv.data());
     _exit(127);
   }
 
-  std::optional<config::Address> start_master() {
+  bool start_master() {
     std::array<int, 2> announce{};
-    if (pipe2(announce.data(), O_CLOEXEC) != 0) return std::nullopt;
+    if (pipe2(announce.data(), O_CLOEXEC) != 0) return false;
     std::vector<std::string> arguments{"master"};
     arguments.insert(arguments.end(), master_arguments_.begin(), master_arguments_.end());
     arguments.insert(arguments.end(), {"--local", "--announce-fd", std::to_string(announce[1])});
     if (node_keys_) arguments.insert(arguments.end(), {"--allow", node_keys_->public_key.text()});
-    master_ = spawn(arguments, announce[1]);
+    master_ = spawn(arguments, announce[1], SIGTERM);
     close(announce[1]);
-    std::string line;
-    char c = 0;
-    // The end of the pipe means that the Master ended before it listened.
-    while (read(announce[0], &c, 1) == 1 && c != '\n') line += c;
-    close(announce[0]);
-    if (line.empty()) return std::nullopt;
-    const std::size_t colon = line.rfind(':');
-    config::Address address;
-    address.host = line.substr(0, colon);
-    if (address.host.size() > 2 && address.host.front() == '[') {
-      address.host = address.host.substr(1, address.host.size() - 2);
+    announce_ = announce[0];
+    return master_ > 0;
+  }
+
+  // The Master says where it listens, in one short line; or ends before it did.
+  void read_announcement() {
+    std::array<char, 512> text{};
+    const ssize_t n = read(announce_, text.data(), text.size());
+    close(std::exchange(announce_, -1));
+    if (n <= 1 || ending_) return;
+    const std::string line(text.data(), static_cast<std::size_t>(n) - 1);
+    if (Result<void> ok = start_nodes(address_of(line)); !ok) {
+      (void)report(ok.error());
+      ask_to_end();
     }
-    if (address.host == "0.0.0.0") address.host = "127.0.0.1";
-    if (address.host == "::") address.host = "::1";
-    address.port = static_cast<std::uint16_t>(std::stoi(line.substr(colon + 1)));
-    return address;
   }
 
   Result<void> start_nodes(const config::Address& master) {
@@ -182,103 +203,142 @@ class Launcher {
   }
 
   Result<void> start_node(const config::NodeOptions& node, bool is_w_slave) {
-    const std::string path = folder_.path() + "/" + node.name + ".toml";
-    const int fd = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC | O_EXCL, 0600);
-    const std::string text = config::serialise(node);
-    const bool ok = fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    if (fd >= 0) close(fd);
-    if (!ok) return Error{ErrorCode::kIo, path + " cannot be written: " + std::strerror(errno) + "."};
     Child child;
     child.what = node.name;
     child.is_w_slave = is_w_slave;
-    child.arguments = {"node", path, "--local", "--log", file_.options.dir + "/logs/" + node.name + ".txt"};
-    start(std::move(child));
+    child.log = file_.options.dir + "/logs/" + node.name + ".txt";
+    Result<int> file = file_in_memory(node.name, config::serialise(node));
+    if (!file) return file.error();
+    child.file = *file;
+    child.arguments = {"node", "/dev/fd/" + std::to_string(child.file), "--local", "--log", child.log};
+    std::error_code ignored;
+    std::filesystem::remove(child.log,
+                            ignored);  // of an earlier run; lives of this run follow each other in it
+    return start(std::move(child));
+  }
+
+  Result<void> start(Child child) {
+    child.started = Clock::now();
+    const pid_t pid = spawn(child.arguments, child.file, SIGKILL);
+    if (pid < 0) return Error{ErrorCode::kIo, child.what + " cannot be started: " + std::strerror(errno)};
+    children_[pid] = std::move(child);
     return {};
   }
 
-  void start(Child child) {
-    child.started = Clock::now();
-    const pid_t pid = spawn(child.arguments, -1);
-    children_[pid] = std::move(child);
-  }
-
-  // Until the Master has ended: hands signals on, starts W-slaves again. Its exit status.
-  int wait_for_master() {
-    int asked = 0;
-    for (;;) {
-      if (const std::optional<int> status = reap()) return *status;
-      if (asked == 0) mourn_due();
-      pollfd fd{signals_, POLLIN, 0};
-      if (poll(&fd, 1, asked == 0 ? until_next_mourning_ms() : -1) != 1) continue;
-      signalfd_siginfo info{};
-      if (read(signals_, &info, sizeof info) != sizeof info) continue;
-      if (info.ssi_signo != SIGINT && info.ssi_signo != SIGTERM) continue;
-      if (++asked > 1) {
-        kill_all(SIGKILL);
-        return 130;
-      }
-      kill(master_, SIGTERM);
+  // For a signal, an announcement, or the next moment that something is due.
+  void wait() {
+    std::optional<Moment> next;
+    const auto sooner = [&](const std::optional<Moment>& moment) {
+      if (moment && (!next || *moment < *next)) next = moment;
+    };
+    sooner(ask_at_);
+    sooner(kill_at_);
+    if (!ending_) {
+      for (const Dead& d : dead_) sooner(d.due);
     }
+    int timeout_ms = -1;
+    if (next) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now()).count();
+      timeout_ms = static_cast<int>(std::max<std::int64_t>(0, left));
+    }
+    std::array<pollfd, 2> fds{pollfd{signals_, POLLIN, 0}, pollfd{announce_, POLLIN, 0}};
+    if (poll(fds.data(), fds.size(), timeout_ms) <= 0) return;
+    signalfd_siginfo info{};
+    while (read(signals_, &info, sizeof info) == sizeof info) {
+      if (info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM) asked();
+    }
+    if (announce_ >= 0 && fds[1].revents != 0) read_announcement();
   }
 
-  // Collects children that ended. The Master's exit status when it is among them.
-  std::optional<int> reap() {
-    std::optional<int> master_status;
+  void asked() {
+    if (++times_asked_ == 1) return ask_to_end();
+    status_ = 130;
+    kill_all();
+  }
+
+  // The Master tells its nodes, and ends.
+  void ask_to_end() {
+    ask_at_.reset();
+    if (master_ > 0) kill(master_, SIGTERM);
+    begin_end(kWholeEnd);
+  }
+
+  // From here nobody is mourned or started again, and `patience` later all that is left is killed.
+  void begin_end(Clock::duration patience) {
+    ending_ = true;
+    const Moment latest = Clock::now() + patience;
+    kill_at_ = kill_at_ ? std::min(*kill_at_, latest) : latest;
+  }
+
+  void kill_all() {
+    kill_at_.reset();
+    ending_ = true;
+    if (master_ > 0) {
+      if (times_asked_ < 2) std::fprintf(stderr, "convoy: the Master does not end; killed\n");
+      kill(master_, SIGKILL);
+    }
+    for (const auto& [pid, child] : children_) kill(pid, SIGKILL);
+  }
+
+  // Collects children that ended.
+  void reap() {
     int status = 0;
     for (pid_t pid = waitpid(-1, &status, WNOHANG); pid > 0; pid = waitpid(-1, &status, WNOHANG)) {
       if (pid == master_) {
-        master_ = -1;
-        master_status = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-        if (WIFSIGNALED(status)) {
-          std::fprintf(stderr, "convoy: the Master was killed by signal %d (%s)\n", WTERMSIG(status),
-                       strsignal(WTERMSIG(status)));
-        }
+        master_ended(status);
         continue;
       }
       const auto at = children_.find(pid);
       if (at == children_.end()) continue;
       Child child = std::move(at->second);
       children_.erase(at);
-      if (master_ < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) continue;
-      const Clock::time_point now = Clock::now();
+      if (ending_ || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) continue;
+      const Moment now = Clock::now();
       dead_.push_back({std::move(child), status, WIFSIGNALED(status) ? now : now + kDoubt});
     }
-    return master_status;
+  }
+
+  void master_ended(int status) {
+    master_ = -1;
+    ask_at_.reset();
+    if (times_asked_ < 2) status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    if (!WIFSIGNALED(status)) return begin_end(kOwnEnd);
+    if (!ending_) {
+      std::fprintf(stderr, "convoy: the Master was killed by signal %d (%s)\n", WTERMSIG(status),
+                   strsignal(WTERMSIG(status)));
+    }
+    begin_end({});  // nobody told the nodes
   }
 
   void mourn_due() {
     std::vector<Dead> later;
     std::vector<Dead> due;
-    for (Dead& d : dead_) (d.due <= Clock::now() ? due : later).push_back(std::move(d));
+    for (Dead& d : dead_) (passed(d.due) ? due : later).push_back(std::move(d));
     dead_ = std::move(later);
     for (Dead& d : due) mourn(std::move(d.child), d.status);
   }
 
-  int until_next_mourning_ms() const {
-    if (dead_.empty()) return -1;
-    Clock::time_point next = dead_.front().due;
-    for (const Dead& d : dead_) next = std::min(next, d.due);
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next - Clock::now()).count();
-    return static_cast<int>(std::max<std::int64_t>(0, left)) + 1;
-  }
-
   void mourn(Child child, int status) {
-    std::string how = WIFSIGNALED(status) ? std::string("was killed by ") + strsignal(WTERMSIG(status))
-                                          : "ended with status " + std::to_string(WEXITSTATUS(status));
+    const std::string how = WIFSIGNALED(status)
+                                ? std::string("was killed by signal ") + std::to_string(WTERMSIG(status)) +
+                                      " (" + strsignal(WTERMSIG(status)) + ")"
+                                : "ended with status " + std::to_string(WEXITSTATUS(status));
     const bool young = Clock::now() - child.started < kTooYoung;
     child.quick_deaths = young ? child.quick_deaths + 1 : 0;
-    if (child.is_w_slave && child.quick_deaths < kQuickDeaths) {
-      std::fprintf(stderr, "convoy: %s %s; starting it again\n", child.what.c_str(), how.c_str());
-      return start(std::move(child));
+    const bool again = child.is_w_slave && child.quick_deaths < kQuickDeaths;
+    std::fprintf(stderr, "convoy: %s %s; %s\n", child.what.c_str(), how.c_str(),
+                 again ? "starting it again" : ("its log is " + child.log).c_str());
+    if (again) {
+      if (Result<void> ok = start(std::move(child)); !ok) (void)report(ok.error());
+      return;
     }
-    std::fprintf(stderr, "convoy: %s %s; its log is %s\n", child.what.c_str(), how.c_str(),
-                 child.arguments.back().c_str());
-    print_tail(child.arguments.back());
+    print_last_line(child.log);
     // A P-slave's parameters are nowhere else, and a W-slave that never starts is waited for in vain.
-    if (master_ > 0) kill(master_, SIGTERM);
+    if (child.is_w_slave) return ask_to_end();
+    if (!ask_at_) ask_at_ = Clock::now() + kFindsOut;
   }
 
-  static void print_tail(const std::string& log) {
+  static void print_last_line(const std::string& log) {
     std::ifstream in(log);
     std::string line;
     std::string last;
@@ -286,52 +346,20 @@ class Launcher {
     if (!last.empty()) std::fprintf(stderr, "convoy:   %s\n", last.c_str());
   }
 
-  void kill_all(int signal) {
-    if (master_ > 0) kill(master_, signal);
-    for (const auto& [pid, child] : children_) kill(pid, signal);
-  }
-
-  // Nobody is left when this returns.
-  int end(int status) {
-    const Clock::time_point began = Clock::now();
-    bool terminated = false;
-    while (!children_.empty()) {
-      reap();
-      if (children_.empty()) break;
-      const auto passed = Clock::now() - began;
-      if (passed > kOwnEnd && !terminated) {
-        terminated = true;
-        kill_all(SIGTERM);
-      }
-      if (passed > kKilled) kill_all(SIGKILL);
-      const auto next = passed < kOwnEnd ? kOwnEnd : kKilled;
-      const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(next - passed).count() + 1;
-      pollfd fd{signals_, POLLIN, 0};
-      if (poll(&fd, 1, static_cast<int>(std::max<long>(1, wait))) == 1) {
-        signalfd_siginfo info{};
-        (void)!read(signals_, &info, sizeof info);
-        if (info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM) kill_all(SIGKILL);
-      }
-    }
-    close(signals_);
-    return status;
-  }
-
   const config::RunFile& file_;
-  std::vector<std::string> master_arguments_;
-  NodeFolder folder_;
+  const std::vector<std::string> master_arguments_;
   std::optional<KeyPair> node_keys_;
   std::string master_key_;
-  sigset_t set_{};
   int signals_ = -1;
+  int announce_ = -1;
   pid_t master_ = -1;
   std::map<pid_t, Child> children_;
-  struct Dead {
-    Child child;
-    int status = 0;
-    Clock::time_point due;  // when it is believed that the run is not just over
-  };
   std::vector<Dead> dead_;
+  int times_asked_ = 0;
+  bool ending_ = false;
+  std::optional<Moment> ask_at_;
+  std::optional<Moment> kill_at_;
+  int status_ = 1;  // exit status
 };
 
 }  // namespace

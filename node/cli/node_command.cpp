@@ -1,10 +1,13 @@
 // node.
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
+#include <mutex>
+#include <optional>
 
 #include "config/node_file.h"
 #include "node/cli/commands.h"
@@ -15,6 +18,9 @@
 
 namespace convoy::cli {
 namespace {
+
+// For what is still going on in a thread when a role has ended: a step of a large model, a name server.
+constexpr Duration kPatience = std::chrono::seconds(2);
 
 struct NodeFlags {
   std::string file;
@@ -35,23 +41,105 @@ Result<void> log_to(const std::string& path) {
   return {};
 }
 
-// Waits for the end. With a connect time-out, gives up when the Master was not reached in time.
-Ending::Outcome wait_for_end(Ending& ending, const config::NodeOptions& node,
+// Waits for the end. With a connect time-out, gives up when a role was without a Master for that long.
+Ending::Outcome wait_for_end(Ending& ending, const config::NodeOptions& node, const NodeClock& clock,
                              const std::vector<std::unique_ptr<RunningRole>>& roles) {
-  if (node.connect_timeout_s > 0) {
-    if (auto outcome = ending.wait_for(from_seconds(node.connect_timeout_s))) return *outcome;
+  if (node.connect_timeout_s == 0) return ending.wait();
+  const Duration patience = from_seconds(node.connect_timeout_s);
+  for (;;) {
+    // A connection that breaks later is noticed within twice the time-out at most, and counted from its end.
+    Duration left = patience;
     for (const auto& role : roles) {
-      if (role->reached_master()) continue;
+      const std::optional<Time> since = role->without_master_since();
+      if (!since) continue;
+      left = std::min(left, *since + patience - clock.now());
+      if (left > Duration{}) continue;
       const std::string trouble = role->last_trouble();
       char seconds_text[32];
       std::snprintf(seconds_text, sizeof seconds_text, "%g", node.connect_timeout_s);
-      return {1, "The Master at " + config::to_string(node.master) + " was not reached within " +
-                     seconds_text + " s (node.connect_timeout_s)" + (trouble.empty() ? "." : ": " + trouble) +
-                     " Start the Master, or correct node.master."};
+      return {1, node.name + ": the Master at " + config::to_string(node.master) +
+                     " was not reached within " + seconds_text + " s (node.connect_timeout_s): " +
+                     (trouble.empty() ? "it does not answer. Start it, or correct node.master." : trouble)};
     }
+    if (auto outcome = ending.wait_for(left)) return *outcome;
   }
-  return ending.wait();
 }
+
+void tell(const Ending::Outcome& outcome) {
+  if (outcome.text.empty()) return;
+  spdlog::log(outcome.status == 0 ? spdlog::level::info : spdlog::level::err, "{}", outcome.text);
+}
+
+// The roles of a node while they run.
+class Node {
+ public:
+  Node(const NodeFlags& flags, const config::NodeOptions& file, const NodeSecurity& security)
+      : flags_(flags),
+        file_(file),
+        slave_{file.name, file.master, security.keys, security.master_key},
+        parts_((file.p_slave ? 1 : 0) + (file.w_slave ? static_cast<int>(file.devices.size()) : 0)),
+        ending_(parts_),
+        house_(std::make_unique<ActorHouse>(ending_)) {}
+
+  // The exit status.
+  int run() {
+    const SignalWatcher signals([&] { leave(); });
+    start();
+    const Ending::Outcome outcome = wait_for_end(ending_, file_, clock_, roles_);
+    tell(outcome);
+    end_within(kPatience, outcome.status);
+    for (const auto& role : roles_) role->stop();
+    house_.reset();
+    return outcome.status;
+  }
+
+ private:
+  void start() {
+    if (file_.p_slave) {
+      ServerProcessOptions options{named(".p"), file_.advertise, file_.port};
+      keep(start_server(options, *house_, ending_, clock_));
+    }
+    for (std::size_t i = 0; file_.w_slave && i < file_.devices.size(); ++i) {
+      WorkerProcessOptions options{named(".w" + std::to_string(i)), file_.devices[i],
+                                   flags_.local ? "" : file_.data_dir};
+      keep(start_worker(options, *house_, ending_, clock_));
+    }
+    const std::lock_guard lock(mutex_);
+    started_ = true;
+  }
+
+  SlaveOptions named(const std::string& part) const {
+    SlaveOptions slave = slave_;
+    if (parts_ > 1) slave.name += part;
+    return slave;
+  }
+
+  void keep(Result<std::unique_ptr<RunningRole>> role) {
+    if (!role) return ending_.set({report(role.error()), ""});
+    roles_.push_back(std::move(*role));
+  }
+
+  // Of the watcher's thread. Until all roles are there, a name server may keep their start waiting.
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    if (!started_) {
+      std::fprintf(stderr, "convoy: %s was stopped before it had started\n", file_.name.c_str());
+      _exit(1);
+    }
+    for (const auto& role : roles_) role->leave();
+  }
+
+  const NodeFlags& flags_;
+  const config::NodeOptions& file_;
+  const SlaveOptions slave_;
+  const int parts_;
+  const NodeClock clock_;
+  Ending ending_;
+  std::unique_ptr<ActorHouse> house_;
+  std::vector<std::unique_ptr<RunningRole>> roles_;  // outlive the house; once started, of no thread alone
+  std::mutex mutex_;
+  bool started_ = false;
+};
 
 int node(const NodeFlags& flags) {
   Result<config::NodeOptions> file = config::read_node_file(flags.file, flags.overrides.set);
@@ -61,45 +149,8 @@ int node(const NodeFlags& flags) {
   }
   Result<NodeSecurity> security = node_security(*file);
   if (!security) return report(security.error());
-  SlaveOptions slave{file->name, file->master, security->keys, security->master_key};
-
   block_signals();
-  const int parts = (file->p_slave ? 1 : 0) + (file->w_slave ? static_cast<int>(file->devices.size()) : 0);
-  Ending ending(parts);
-  auto house = std::make_unique<ActorHouse>(ending);
-  const NodeClock clock;
-  std::vector<std::unique_ptr<RunningRole>> roles;
-  const auto keep = [&](Result<std::unique_ptr<RunningRole>> role) {
-    if (!role) return ending.set({report(role.error()), ""});
-    roles.push_back(std::move(*role));
-  };
-  if (file->p_slave) {
-    ServerProcessOptions options{slave, file->advertise, file->port};
-    if (parts > 1) options.slave.name += ".p";
-    keep(start_server(options, *house, ending, clock));
-  }
-  for (std::size_t i = 0; file->w_slave && i < file->devices.size(); ++i) {
-    WorkerProcessOptions options{slave, file->devices[i], flags.local ? "" : file->data_dir};
-    if (parts > 1) options.slave.name += ".w" + std::to_string(i);
-    keep(start_worker(options, *house, ending, clock));
-  }
-  Ending::Outcome outcome;
-  {
-    const SignalWatcher signals([&] {
-      for (const auto& role : roles) role->leave();
-    });
-    outcome = wait_for_end(ending, *file, roles);
-  }
-  for (const auto& role : roles) role->stop();
-  house.reset();
-  if (!outcome.text.empty()) {
-    if (outcome.status == 0) {
-      spdlog::info("{}: {}", file->name, outcome.text);
-    } else {
-      spdlog::error("{}", outcome.text);
-    }
-  }
-  return outcome.status;
+  return Node(flags, *file, *security).run();
 }
 
 }  // namespace

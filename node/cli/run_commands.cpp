@@ -1,10 +1,9 @@
 // train and master.
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 
 #include "config/run_file.h"
@@ -16,6 +15,9 @@
 
 namespace convoy::cli {
 namespace {
+
+// For a terminal that does not take the last picture.
+constexpr Duration kPatience = std::chrono::seconds(2);
 
 struct RunFlags {
   std::string file;
@@ -51,6 +53,42 @@ void add_run_flags(CLI::App& command, RunFlags& flags) {
   command.add_flag("--overwrite", flags.overwrite, "remove the earlier run of this name")->excludes(resume);
 }
 
+// Says to the launcher where the Master listens.
+void announce(int fd, const std::string& address) {
+  const std::string line = address + "\n";
+  (void)!write(fd, line.data(), line.size());
+  close(fd);
+}
+
+int run_master(const MasterProcessOptions& options, int announce_fd) {
+  Ending ending;
+  std::unique_ptr<MasterProcess> process;  // outlives the house, and whoever asks it to leave
+  auto house = std::make_unique<ActorHouse>(ending);
+  std::atomic<MasterProcess*> running{nullptr};
+  const SignalWatcher signals([&] {
+    // Loading a large data set takes a while, and one on a dead file server for ever.
+    if (running.load() == nullptr) {
+      std::fprintf(stderr, "convoy: stopped before the Master had started\n");
+      _exit(1);
+    }
+    running.load()->leave();
+  });
+  Result<std::unique_ptr<MasterProcess>> started = start_master(options, *house, ending, NodeClock());
+  if (!started) return report(started.error());
+  process = std::move(*started);
+  running.store(process.get());
+  if (announce_fd >= 0) announce(announce_fd, process->address());
+  Ending::Outcome outcome = ending.wait();
+  if (Result<void> written = process->stop(outcome); !written && outcome.status == 0) {
+    outcome = {1, written.error().message};
+  }
+  end_within(kPatience, outcome.status);
+  house.reset();
+  process->close_display();
+  if (outcome.status != 0) std::fprintf(stderr, "convoy: %s\n", outcome.text.c_str());
+  return outcome.status;
+}
+
 int master(const RunFlags& flags) {
   Result<config::RunFile> file = config::read_run_file(flags.file, overrides_of(flags));
   if (!file) return report(file.error());
@@ -69,29 +107,9 @@ int master(const RunFlags& flags) {
          "--overwrite, or under another run.name."});
   }
   block_signals();
-  Ending ending;
-  auto house = std::make_unique<ActorHouse>(ending);
-  MasterProcessOptions options{std::move(*file),
-                               flags.overwrite ? record::RunStart::kOverwrite : record::RunStart::kNew};
-  Result<std::unique_ptr<MasterProcess>> process = start_master(options, *house, ending, NodeClock());
-  if (!process) return report(process.error());
-  if (flags.announce_fd >= 0) {
-    const std::string line = (*process)->address() + "\n";
-    (void)!write(flags.announce_fd, line.data(), line.size());
-    close(flags.announce_fd);
-  }
-  Ending::Outcome outcome;
-  {
-    const SignalWatcher signals([&] { (*process)->leave(); });
-    outcome = ending.wait();
-  }
-  if (Result<void> written = (*process)->stop(outcome); !written && outcome.status == 0) {
-    outcome = {1, written.error().message};
-  }
-  house.reset();
-  (*process)->close_display();
-  if (outcome.status != 0) std::fprintf(stderr, "convoy: %s\n", outcome.text.c_str());
-  return outcome.status;
+  return run_master(
+      {std::move(*file), flags.overwrite ? record::RunStart::kOverwrite : record::RunStart::kNew},
+      flags.announce_fd);
 }
 
 int train(const RunFlags& flags, const std::vector<std::string>& master_arguments) {

@@ -20,9 +20,10 @@ constexpr std::uint32_t kColourImagesMagic = 0x00000804;  // count, channels, ro
 constexpr std::int64_t kMaxExtent = 1 << 16;
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 40;
 
-bool is_file(const std::string& path) {
+// What lies there: a file type of stat(), 0 for nothing.
+mode_t type_of(const std::string& path) {
   struct stat status {};
-  return stat(path.c_str(), &status) == 0;
+  return stat(path.c_str(), &status) == 0 ? status.st_mode & S_IFMT : 0;
 }
 
 // A file that is read from begin to end, through zlib, which passes what is not gzip as it is.
@@ -30,7 +31,13 @@ class Input {
  public:
   static Result<Input> open(const std::string& path) {
     std::string found = path;
-    if (!is_file(path) && is_file(path + ".gz")) found += ".gz";
+    if (type_of(path) == 0 && type_of(path + ".gz") != 0) found += ".gz";
+    // Opening a pipe would wait for somebody to write to it.
+    if (const mode_t type = type_of(found); type != 0 && type != S_IFREG) {
+      return Error{ErrorCode::kIo, found + ": cannot be read: it is " +
+                                       (type == S_IFDIR ? "a folder" : "no regular file") +
+                                       ", where IDX data should be"};
+    }
     errno = 0;
     gzFile file = gzopen(found.c_str(), "rb");
     if (file == nullptr) {

@@ -53,6 +53,13 @@ void block_signals() {
   (void)std::signal(SIGPIPE, SIG_IGN);
 }
 
+void end_within(Duration patience, int status) {
+  std::thread([patience, status] {
+    std::this_thread::sleep_for(patience);
+    _exit(status);
+  }).detach();
+}
+
 SignalWatcher::SignalWatcher(std::function<void()> asked) {
   const sigset_t set = watched_signals();
   signals_ = signalfd(-1, &set, SFD_CLOEXEC);

@@ -40,6 +40,10 @@ class Ending {
 // Blocks SIGINT, SIGTERM and SIGHUP for all threads that start later. Call in main() before the first thread.
 void block_signals();
 
+// The process ends with `status` after `patience`, wherever its threads are then: in a step of a large model,
+// or before a disk or terminal that does not answer. For when nothing is left that is worth waiting for.
+void end_within(Duration patience, int status);
+
 // Calls `asked` on the first SIGINT or SIGTERM; the second ends the process at once with status 130. SIGHUP
 // is ignored: a node that lost its terminal goes on. REQUIRES: block_signals() before. `asked` runs in a
 // thread of the watcher's.

@@ -10,10 +10,10 @@ namespace {
 
 class ServerProcess final : public SlaveBase {
  public:
-  ServerProcess(const ServerProcessOptions& options, Ending& ending)
-      : SlaveBase(options.slave, ending), where_(options) {}
+  ServerProcess(const ServerProcessOptions& options, Ending& ending, NodeClock clock)
+      : SlaveBase(options.slave, ending, clock), where_(options) {}
 
-  Result<void> start(ActorHouse& house, NodeClock clock) {
+  Result<void> start(ActorHouse& house) {
     std::string host = where_.advertise;
     if (host.empty()) {
       Result<std::string> local = local_address_towards(options_.master);
@@ -36,7 +36,7 @@ class ServerProcess final : public SlaveBase {
     if (encrypted) role.public_key = options_.keys->public_key.text();
     role.build_id = build_id();
     spdlog::info("{}: P-slave listens on {}", options_.name, role.address);
-    role_.set(house.spawn_role(std::make_shared<ParameterServer>(std::move(role)), *this, clock));
+    role_.set(house.spawn_role(std::make_shared<ParameterServer>(std::move(role)), *this, clock_));
     return dial();
   }
 
@@ -90,8 +90,8 @@ class ServerProcess final : public SlaveBase {
 
 Result<std::unique_ptr<RunningRole>> start_server(const ServerProcessOptions& options, ActorHouse& house,
                                                   Ending& ending, NodeClock clock) {
-  auto process = std::make_unique<ServerProcess>(options, ending);
-  if (Result<void> started = process->start(house, clock); !started) {
+  auto process = std::make_unique<ServerProcess>(options, ending, clock);
+  if (Result<void> started = process->start(house); !started) {
     process->stop();
     return started.error();
   }

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,7 +22,8 @@ namespace convoy {
 
 class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
  public:
-  SlaveBase(SlaveOptions options, Ending& ending) : options_(std::move(options)), ending_(ending) {}
+  SlaveBase(SlaveOptions options, Ending& ending, NodeClock clock)
+      : options_(std::move(options)), ending_(ending), clock_(clock) {}
 
   void leave() override { tell(role_, LeaveRequested{}); }
   void stop() override {
@@ -41,25 +43,35 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
     tell(role_, std::move(envelope));
   }
   void peer_lost(PeerId peer) override {
-    if (peer == kMasterPeerId)
-      spdlog::warn("{}: the connection to the Master broke; dialling again", options_.name);
+    if (peer == kMasterPeerId) {
+      spdlog::warn("{}: the connection to the Master at {} broke; dialling again", options_.name,
+                   config::to_string(options_.master));
+      const std::lock_guard lock(mutex_);
+      without_master_since_ = clock_.now();
+      last_trouble_.clear();
+    }
     tell(role_, PeerLost{peer});
   }
   void peer_back(PeerId peer) override {
     if (peer == kMasterPeerId) {
       spdlog::info("{}: connected to the Master at {}", options_.name, config::to_string(options_.master));
-      reached_.store(true);
+      const std::lock_guard lock(mutex_);
+      without_master_since_.reset();
     }
     tell(role_, PeerBack{peer});
   }
   void trouble(const Trouble& trouble) override {
-    spdlog::warn("{}: {} Waiting, and trying again.", options_.name, trouble.text);
+    // Of somebody that we dial, or of one who dials us.
+    spdlog::warn("{}: {}{}", options_.name, trouble.text, trouble.peer ? " Waiting, and trying again." : "");
     const std::lock_guard lock(mutex_);
-    last_trouble_ = trouble.text;
+    if (trouble.peer == kMasterPeerId) last_trouble_ = trouble.text;
   }
   void refused(const std::string& text) override { spdlog::warn("{}: {}", options_.name, text); }
 
-  bool reached_master() const override { return reached_.load(); }
+  std::optional<Time> without_master_since() const override {
+    const std::lock_guard lock(mutex_);
+    return without_master_since_;
+  }
   std::string last_trouble() const override {
     const std::lock_guard lock(mutex_);
     return last_trouble_;
@@ -78,7 +90,8 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
         spdlog::error("{}: {}", options_.name, ok.error().message);
       }
     } else if (const auto* quit = std::get_if<Quit>(&effect)) {
-      ending_.set({quit->failed ? 1 : 0, quit->text});
+      const std::string where = quit->failed ? " [Master at " + config::to_string(options_.master) + "]" : "";
+      ending_.set({quit->failed ? 1 : 0, options_.name + ": " + quit->text + where});
     } else if (const auto* trace = std::get_if<Trace>(&effect)) {
       if (const auto* note = std::get_if<TraceNote>(trace)) spdlog::info("{}: {}", options_.name, note->text);
       if (const auto* bad = std::get_if<TraceViolation>(trace)) {
@@ -123,6 +136,7 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
 
   SlaveOptions options_;
   Ending& ending_;
+  NodeClock clock_;
   std::unique_ptr<Link> link_;
   ActorHandle role_;
   ActorHandle work_;  // executor
@@ -133,9 +147,9 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
     return setup_;
   }
 
-  std::atomic<bool> reached_{false};
   mutable std::mutex mutex_;  // over what follows
   std::shared_ptr<const RunSetup> setup_;
+  std::optional<Time> without_master_since_{clock_.now()};
   std::string last_trouble_;
 };
 

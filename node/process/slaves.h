@@ -48,8 +48,9 @@ class RunningRole {
   virtual void leave() = 0;
   // Sends what is queued (for a moment), closes the sockets, ends what the executor waits for.
   virtual void stop() = 0;
-  // Whether the Master was ever reached, and the last reason why not.
-  virtual bool reached_master() const = 0;
+  // Since when there has been no connection to the Master, none while there is one; and the last reason why
+  // not.
+  virtual std::optional<Time> without_master_since() const = 0;
   virtual std::string last_trouble() const = 0;
 };
 

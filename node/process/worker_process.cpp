@@ -10,12 +10,12 @@ namespace {
 
 class WorkerProcess final : public SlaveBase {
  public:
-  WorkerProcess(const WorkerProcessOptions& options, Ending& ending)
-      : SlaveBase(options.slave, ending),
+  WorkerProcess(const WorkerProcessOptions& options, Ending& ending, NodeClock clock)
+      : SlaveBase(options.slave, ending, clock),
         executor_(options.device, options.data_dir),
         device_(options.device) {}
 
-  Result<void> start(ActorHouse& house, NodeClock clock) {
+  Result<void> start(ActorHouse& house) {
     const PeerId peer = random_peer_id();
     TransportOptions transport;
     transport.self = peer;
@@ -27,7 +27,7 @@ class WorkerProcess final : public SlaveBase {
     role.host = host_name();
     role.device = config::to_string(device_.device);
     role.build_id = build_id();
-    role_.set(house.spawn_role(std::make_shared<Worker>(std::move(role)), *this, clock));
+    role_.set(house.spawn_role(std::make_shared<Worker>(std::move(role)), *this, clock_));
     return dial();
   }
 
@@ -71,8 +71,8 @@ class WorkerProcess final : public SlaveBase {
 
 Result<std::unique_ptr<RunningRole>> start_worker(const WorkerProcessOptions& options, ActorHouse& house,
                                                   Ending& ending, NodeClock clock) {
-  auto process = std::make_unique<WorkerProcess>(options, ending);
-  if (Result<void> started = process->start(house, clock); !started) {
+  auto process = std::make_unique<WorkerProcess>(options, ending, clock);
+  if (Result<void> started = process->start(house); !started) {
     process->stop();
     return started.error();
   }

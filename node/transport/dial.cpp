@@ -268,7 +268,8 @@ void Dial::lost(SteadyTime now) {
                       ? " ended the connection during the encrypted handshake; its key is not the server "
                         "key that we were given, " +
                             server_key_->text() + "; ask for a node file from `convoy invite`"
-                      : " ended the connection before it said who it is; is the port right?")));
+                      : " ended the connection before it said who it is; is the port right? If it encrypts, ask "
+                        "for a node file from `convoy invite`")));
   // It will not change its mind soon.
   pause_ = site_.timing.retry_most;
   fail(kind, reason, now);
