@@ -264,12 +264,13 @@ void Dial::lost(SteadyTime now) {
   // Read before fail() clears it.
   const auto [kind, reason] = failure_.value_or(std::pair(
       TroubleKind::kHandshake,
-      target() + (server_key_
-                      ? " ended the connection during the encrypted handshake; its key is not the server "
-                        "key that we were given, " +
-                            server_key_->text() + "; ask for a node file from `convoy invite`"
-                      : " ended the connection before it said who it is; is the port right? If it encrypts, ask "
-                        "for a node file from `convoy invite`")));
+      target() +
+          (server_key_
+               ? " ended the connection during the encrypted handshake; its key is not the server "
+                 "key that we were given, " +
+                     server_key_->text() + "; ask for a node file from `convoy invite`"
+               : " ended the connection before it said who it is; is the port right? If it encrypts, ask "
+                 "for a node file from `convoy invite`")));
   // It will not change its mind soon.
   pause_ = site_.timing.retry_most;
   fail(kind, reason, now);

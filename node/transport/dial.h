@@ -44,6 +44,9 @@ class Dial {
   std::uint64_t question() const { return question_; }
   void answered(Lookups::Answer answer, SteadyTime now);
 
+  bool leads_to(const Endpoint& endpoint, const std::optional<PublicKey>& server_key) const {
+    return endpoint == endpoint_ && server_key == server_key_;
+  }
   bool is_up() const { return state_ == State::kUp; }
   // Held while the peer is not there yet.
   void send(WireFrames frames, TicketPtr ticket);

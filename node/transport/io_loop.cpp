@@ -93,6 +93,9 @@ void IoLoop::send(SendCommand& command) {
 }
 
 void IoLoop::connect(ConnectCommand& command) {
+  // Roles name whom they need at every view change; what stands is not torn down for that.
+  const auto found = dials_.find(command.peer);
+  if (found != dials_.end() && found->second->leads_to(command.endpoint, command.server_key)) return;
   disconnect(command.peer);
   auto dial = std::make_unique<Dial>(site_, command.peer, std::move(command.endpoint),
                                      std::move(command.server_key), next_question_++);

@@ -364,6 +364,15 @@ BOOST_AUTO_TEST_CASE(a_second_connection_of_the_same_peer_replaces_the_first) {
   BOOST_TEST(pair.at_listener.history(Pair::kDialler).starts_with("back lost back"));
 }
 
+BOOST_AUTO_TEST_CASE(dialling_again_what_is_dialled_leaves_the_connection_alone) {
+  Pair pair;
+  BOOST_REQUIRE(pair.dialler->connect(kMasterPeer, pair.listener->bound_address()).ok());
+  BOOST_REQUIRE((pair.dialler->send(kMasterPeer, text_message("still here")) == Sent::kQueued));
+  BOOST_REQUIRE(pair.at_listener.wait_for_arrivals(1));
+  BOOST_TEST(pair.at_listener.history(Pair::kDialler) == "back");
+  BOOST_TEST(pair.at_dialler.history(kMasterPeer) == "back");
+}
+
 BOOST_AUTO_TEST_CASE(two_peers_that_dial_each_other_count_as_one_connection) {
   RecordingSink at_a;
   RecordingSink at_b;
