@@ -24,7 +24,7 @@ struct NodeOptions {
   std::string data_dir = "data";
   std::string cache_dir = "cache";
   std::int64_t cache_mb = 0;     // 0: no cache
-  double connect_timeout_s = 0;  // 0: wait for ever
+  double connect_timeout_s = 0;  // without a Master for so long, at first or later: give up; 0: wait for ever
   SecurityOptions security;
 
   friend bool operator==(const NodeOptions&, const NodeOptions&) = default;

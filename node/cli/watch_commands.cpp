@@ -53,9 +53,10 @@ class StatusAsker final : public LinkSink {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, kStatusPatience, [&] { return json_.has_value() || !trouble_.empty(); });
     if (json_) return *json_;
-    return Error{ErrorCode::kIo, trouble_.empty()
-                                     ? "The Master at " + address + " does not answer."
-                                     : trouble_ + (needs_keys_ ? " `convoy status NODE.toml` uses that file." : "")};
+    return Error{ErrorCode::kIo,
+                 trouble_.empty()
+                     ? "The Master at " + address + " does not answer."
+                     : trouble_ + (needs_keys_ ? " `convoy status NODE.toml` uses that file." : "")};
   }
 
  private:

@@ -6,7 +6,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>

@@ -130,8 +130,8 @@ class Transport {
 
   // Dials `address` until disconnect() or close(), again after each loss. With `server_key` by CURVE, as who
   // `options.keys` says. An error is one of the address's form or of a missing key; whether somebody answers
-  // is told by peer_back and trouble. Dialling a peer again with other arguments replaces the connection, with the same it
-  // changes nothing.
+  // is told by peer_back and trouble. Dialling a peer again with other arguments replaces the connection,
+  // with the same it changes nothing.
   Result<void> connect(PeerId peer, const std::string& address,
                        const std::optional<PublicKey>& server_key = std::nullopt);
 
