@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "node/security/key_list.h"
 #include "node/security/zap.h"
 #include "tests/net/transport_fixture.h"
 #include "tests/support/folder.h"
@@ -188,6 +189,40 @@ BOOST_AUTO_TEST_CASE(a_list_of_allowed_keys_names_every_bad_line) {
   BOOST_TEST(says(bad.error().message, path + ":1:"));
   BOOST_TEST(says(bad.error().message, path + ":3:"));
   BOOST_TEST(!says(bad.error().message, path + ":2:"));
+}
+
+BOOST_AUTO_TEST_CASE(a_list_of_keys_is_read_when_it_is_not_as_it_was) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "allowed";
+  const PublicKey a = new_keys().public_key;
+  const PublicKey b = new_keys().public_key;
+  KeyList list(path);
+  const auto expect = [&](const std::vector<PublicKey>& keys) {
+    const auto now = list.changed();
+    BOOST_REQUIRE(now.has_value());
+    BOOST_REQUIRE(now->ok());
+    BOOST_TEST((now->value() == keys));
+    BOOST_TEST(!list.changed().has_value());
+  };
+  expect({});  // not there yet: nobody was invited
+  BOOST_REQUIRE(KeyList::add(path, a, "alice").ok());
+  expect({a});
+  BOOST_REQUIRE(KeyList::add(path, b, "bob").ok());
+  expect({a, b});
+  // As editors do it: another file in its place.
+  std::ofstream(folder / "new") << b.text();
+  std::filesystem::rename(folder / "new", path);
+  expect({b});
+  BOOST_REQUIRE(KeyList::add(path, a, "alice").ok());  // the last line had no end
+  expect({b, a});
+  std::ofstream(path) << "no key\n";
+  const auto bad = list.changed();
+  BOOST_REQUIRE(bad.has_value());
+  BOOST_REQUIRE(!bad->ok());
+  BOOST_TEST(says(bad->error().message, path + ":1:"));
+  BOOST_TEST(!list.changed().has_value());  // told once
+  std::filesystem::remove(path);
+  expect({});
 }
 
 BOOST_AUTO_TEST_CASE(only_loopback_goes_without_encryption) {

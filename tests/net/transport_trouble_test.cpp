@@ -9,35 +9,16 @@
 
 #include "node/transport/endpoint.h"
 #include "tests/net/transport_fixture.h"
+#include "tests/support/plain_listener.h"
 
 namespace convoy {
 namespace {
 
+using test::PlainListener;
+
 bool says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
-
-// A plain TCP listener on 127.0.0.1 that is no ZeroMQ.
-class PlainListener {
- public:
-  PlainListener() : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    BOOST_REQUIRE(::bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-    BOOST_REQUIRE(::listen(fd_, 16) == 0);
-    socklen_t size = sizeof address;
-    BOOST_REQUIRE(::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-    address_ = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-  }
-  ~PlainListener() { ::close(fd_); }
-  const std::string& address() const { return address_; }
-  int accept() { return ::accept(fd_, nullptr, nullptr); }
-
- private:
-  int fd_;
-  std::string address_;
-};
 
 // A port that nobody listens on, most likely.
 std::string closed_address() {

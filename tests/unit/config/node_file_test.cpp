@@ -69,6 +69,14 @@ BOOST_AUTO_TEST_CASE(all_errors_come_at_once) {
       "cache_mb, connect_timeout_s, data_dir, devices, master, name, port, roles");
 }
 
+BOOST_AUTO_TEST_CASE(a_name_is_one_line) {
+  BOOST_TEST(read("node.master = \"h:1\"\nnode.name = \"größe 7\"\n").name == "größe 7");
+  BOOST_TEST(error_of("node.master = \"h:1\"\nnode.name = \"a\\nb\"\n") ==
+             "node.toml:2:13: node.name: holds a control character; allowed: one line of at most 100 bytes");
+  BOOST_TEST(error_of("node.master = \"h:1\"\nnode.name = \"" + std::string(101, 'x') + "\"\n") ==
+             "node.toml:2:13: node.name: is too long; allowed: one line of at most 100 bytes");
+}
+
 BOOST_AUTO_TEST_CASE(a_master_needs_a_port_that_can_be_dialled) {
   for (const char* address :
        {"head", "head:0", "head:x", "head:", ":7", "a b:7", "::1:7:", "[::1]", "[::1:7"}) {

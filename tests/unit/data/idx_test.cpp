@@ -1,6 +1,8 @@
 // IDX files: raw and compressed ones are read; broken ones are refused in words.
 #include "node/data/idx.h"
 
+#include <sys/stat.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include "tests/unit/data/files.h"
@@ -134,7 +136,17 @@ BOOST_AUTO_TEST_CASE(files_that_cannot_be_opened_say_why) {
   BOOST_TEST(absent.error().message == (folder / "absent: cannot be opened: No such file or directory"));
   const auto directory = read_idx_images(folder.path());
   BOOST_REQUIRE(!directory.ok());
-  BOOST_TEST(directory.error().message == folder.path() + ": cannot be read: Is a directory");
+  BOOST_TEST(directory.error().message ==
+             folder.path() + ": cannot be read: it is a folder, where IDX data should be");
+}
+
+BOOST_AUTO_TEST_CASE(a_pipe_is_refused_and_not_waited_for) {
+  const TemporaryFolder folder;
+  BOOST_REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  const auto pipe = read_idx_images(folder / "pipe");
+  BOOST_REQUIRE(!pipe.ok());
+  BOOST_TEST(pipe.error().message ==
+             (folder / "pipe: cannot be read: it is no regular file, where IDX data should be"));
 }
 
 }  // namespace

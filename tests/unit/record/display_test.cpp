@@ -146,6 +146,21 @@ BOOST_AUTO_TEST_CASE(on_a_terminal_the_table_is_redrawn_in_place) {
   BOOST_TEST(!terminal.screen.wrapped());
 }
 
+BOOST_AUTO_TEST_CASE(the_last_picture_shows_the_last_figures_and_is_summed_up) {
+  Terminal terminal(100, 30);
+  LiveDisplay display(terminal.slave, run_title());
+  display.update(at(0), running_status(), running_metrics());
+  RunMetrics last = running_metrics();
+  last.last_evaluation->accuracy = 0.9912;  // came after the last picture
+  display.end(running_status(), last, "trained");
+  terminal.show();
+  const std::string text = terminal.screen.text();
+  BOOST_TEST(contains(text, "99.12 %"));
+  BOOST_TEST(text.find("99.12 %") < text.find("trained"));
+  BOOST_TEST(terminal.screen.count("lenet-mnist") == 1);
+  BOOST_TEST(terminal.screen.cursor_visible());
+}
+
 BOOST_AUTO_TEST_CASE(a_table_that_shrinks_leaves_nothing_behind) {
   Terminal terminal(100, 30);
   LiveDisplay display(terminal.slave, run_title());

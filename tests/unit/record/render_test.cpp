@@ -127,11 +127,25 @@ BOOST_AUTO_TEST_CASE(the_plain_line_says_the_same) {
   BOOST_TEST(
       render_line(run_title(), running_status(), running_metrics(), 0) ==
       "epoch 0.75 of 1.25, clock 701, 5,312 samples/s, loss 0.0812, accuracy 98.43 %, 2 members, 5.7 s left");
+  // Nothing was measured yet.
+  BOOST_TEST(!contains(render_line(run_title(), running_status(), {}, 0), "samples/s"));
   MasterStatus status = running_status();
   status.started = false;
   status.awaited = {"1 more W-slave (1 of 2 ready)"};
   BOOST_TEST(render_line(run_title(), status, {}, 12) ==
              "waiting for 1 more W-slave (1 of 2 ready) at 192.0.2.1:7777, for 12 s");
+}
+
+BOOST_AUTO_TEST_CASE(a_run_that_was_trained_is_summed_up_in_a_line) {
+  RunMetrics metrics = running_metrics();
+  metrics.samples = 75'000;
+  metrics.elapsed_s = 12.3;
+  RunTitle title = run_title();
+  title.dir = "runs/lenet";
+  BOOST_TEST(
+      render_ending(title, metrics) ==
+      "trained 75,000 samples in 12 s, test accuracy 98.43 %; summary.json, the model and the logs are in "
+      "runs/lenet");
 }
 
 }  // namespace
