@@ -38,23 +38,28 @@ BOOST_AUTO_TEST_CASE(w_slaves_join_leave_and_die_and_no_sample_is_lost) {
   world.write("node.toml", node_file(port));
   std::vector<std::string> command = master(port);
   command.insert(command.end(), {"--set", "train.epochs=6"});
-  Process alice(world.folder(), "alice", node("alice", "w-slave", "30"));
+  Process alice(world.folder(), "alice", node("alice", "w-slave", "15"));
   Process server(world.folder(), "server", node("server", "p-slave"));
   BOOST_TEST(alice.says("nobody listens there"));  // started before its Master: waits, and says so
   Process boss(world.folder(), "master", command);
-  BOOST_REQUIRE(boss.says("v1.1: 1 members"));
-  Process bob(world.folder(), "bob", node("bob", "w-slave", "30"));
-  Process carol(world.folder(), "carol", node("carol", "w-slave", "30"));
+  BOOST_REQUIRE(boss.says("v1.1: 1 member,"));
+  Process bob(world.folder(), "bob", node("bob", "w-slave", "15"));
+  Process carol(world.folder(), "carol", node("carol", "w-slave", "15"));
   BOOST_REQUIRE(boss.says(": 3 members"));
   bob.signal(SIGINT);
   BOOST_TEST(bob.wait(20).value_or(-1) == 0);
   BOOST_TEST(boss.says("bob left"));
   carol.signal(SIGKILL);
   BOOST_TEST(boss.says("carol is lost"));
-  BOOST_TEST(boss.says(": 1 members, 1 P-slaves"));
+  BOOST_TEST(boss.says(": 1 member, 1 P-slave"));
   BOOST_TEST(boss.wait(120).value_or(-1) == 0);
   BOOST_TEST(alice.wait(5).value_or(-1) == 0);
   BOOST_TEST(server.wait(5).value_or(-1) == 0);
+  // The rest stood still for detection (a tenth of the time-out for one that is killed) and a clock; this is
+  // a busy machine.
+  const auto recoveries = world.summary()["recoveries"];
+  BOOST_REQUIRE(recoveries.size() == 1u);
+  BOOST_TEST(recoveries[0]["stall_s"].get<double>() < 1.5);
   BOOST_TEST(run(world.folder(), {"verify", "runs/small"}).status == 0);
 }
 
@@ -66,9 +71,9 @@ BOOST_AUTO_TEST_CASE(a_frozen_w_slave_is_replaced_and_joins_afresh_when_it_wakes
   command.insert(command.end(), {"--set", "train.epochs=6", "--set", "cluster.failure_timeout_s=1"});
   Process boss(world.folder(), "master", command);
   Process server(world.folder(), "server", node("server", "p-slave"));
-  Process alice(world.folder(), "alice", node("alice", "w-slave", "30"));
-  BOOST_REQUIRE(boss.says(": 1 members"));
-  Process bob(world.folder(), "bob", node("bob", "w-slave", "30"));
+  Process alice(world.folder(), "alice", node("alice", "w-slave", "15"));
+  BOOST_REQUIRE(boss.says(": 1 member,"));
+  Process bob(world.folder(), "bob", node("bob", "w-slave", "15"));
   BOOST_REQUIRE(boss.says(": 2 members"));
   bob.signal(SIGSTOP);
   BOOST_TEST(boss.says("bob is lost"));
@@ -87,22 +92,10 @@ BOOST_AUTO_TEST_CASE(a_lost_p_slave_ends_the_run_in_words_and_nobody_is_left) {
   command.insert(command.end(), {"--set", "train.epochs=6"});
   Process boss(world.folder(), "master", command);
   Process server(world.folder(), "server", node("server", "p-slave"));
-  Process alice(world.folder(), "alice", node("alice", "w-slave", "30"));
-  BOOST_REQUIRE(boss.says(": 1 members"));
+  Process alice(world.folder(), "alice", node("alice", "w-slave", "15"));
+  BOOST_REQUIRE(boss.says(": 1 member,"));
   server.signal(SIGKILL);
   BOOST_TEST(boss.wait(10).value_or(-1) == 1);
   BOOST_TEST(boss.err().find("P-slave server at 127.0.0.1") != std::string::npos);
   BOOST_TEST(alice.wait(5).value_or(-1) == 1);
-}
-
-BOOST_AUTO_TEST_CASE(a_train_that_is_interrupted_leaves_no_process_within_five_seconds) {
-  for (const int number : {SIGINT, SIGTERM}) {
-    const World world(4000, 100);
-    Process train(
-        world.folder(), "train",
-        {"train", "small.toml", "--set", "train.epochs=50", "--set", "local.w_slave[0].slowdown=30"});
-    BOOST_REQUIRE(train.says(": 2 members"));
-    train.signal(number);
-    BOOST_TEST(train.wait(5).value_or(-1) == 1);
-  }
 }

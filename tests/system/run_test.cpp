@@ -52,6 +52,44 @@ BOOST_AUTO_TEST_CASE(a_few_images_among_more_w_slaves_are_trained_exactly_once) 
   }
 }
 
+BOOST_AUTO_TEST_CASE(sizes_that_no_batch_divides_are_trained_to_the_last_sample) {
+  // 101 images in batches of 16 for 1.3 epochs, cut among three.
+  for (const std::string mode : {"bsp", "dsp"}) {
+    const World world(101, 7);
+    const Finished trained = run(world.folder(), {"train", "small.toml", "--workers", "3", "--servers", "2",
+                                                  "--set", "train.epochs=1.3", "--set", "sync.mode=" + mode});
+    BOOST_TEST_CONTEXT(mode << ": " << trained.err) {
+      BOOST_REQUIRE(trained.status == 0);
+      BOOST_TEST(world.summary()["samples"] == 131);
+      BOOST_TEST(run(world.folder(), {"verify", "runs/small"}).status == 0);
+    }
+  }
+}
+
+// With equal batches, who is slowed has work left when the other has none: each of the two is once the first
+// to finish and once the last.
+BOOST_AUTO_TEST_CASE(either_w_slave_may_be_the_first_or_the_last_to_finish_in_every_mode) {
+  for (const std::string mode : {"bsp", "dsp", "dynamic", "asp"}) {
+    for (const std::string slow : {"0", "1"}) {
+      const World world(200, 20);
+      const Finished trained =
+          run(world.folder(), {"train", "small.toml", "--set", "sync.mode=" + mode, "--set",
+                               "sync.partition=equal", "--set", "local.w_slave[" + slow + "].slowdown=40"});
+      BOOST_TEST_CONTEXT(mode << ", w-slave-" << slow << " is slow: " << trained.err) {
+        BOOST_REQUIRE(trained.status == 0);
+        BOOST_TEST(world.summary()["samples"] == 400);
+        BOOST_TEST(world.summary()["violations"] == 0);
+        BOOST_TEST(run(world.folder(), {"verify", "runs/small"}).status == 0);
+        if (mode == "asp") {
+          const std::string fast = slow == "0" ? "1" : "0";
+          BOOST_TEST(trained.err.find("(w-slave-" + fast + " has nothing left to do") <
+                     trained.err.find("(w-slave-" + slow + " has nothing left to do"));
+        }
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(bsp_gives_the_same_bits_again_and_for_any_number_of_p_slaves) {
   const World world;
   std::string first;
