@@ -22,6 +22,15 @@ void put(std::ostream& out, const std::vector<Lease>& leases) {
   for (const Lease& l : leases) out << " [clock " << l.clock << " " << l.id << " " << l.positions << "]";
 }
 
+void put(std::ostream& out, const Push& m) {
+  out << " " << m.shard << " clock " << m.clock << " " << m.lease << " trained " << m.trained << " ("
+      << bytes_of(m.chunks) << ")";
+}
+
+void put(std::ostream& out, const Commit& m) {
+  out << " " << m.shard << " committed " << m.committed;
+}
+
 void put(std::ostream& out, const ViewRecord& r) {
   out << r.view << " members";
   for (const MemberRecord& m : r.members) out << " " << m.key << "@" << m.n;
@@ -65,6 +74,10 @@ const char* name_of(const Message& message) {
                         [](const EvaluateResult&) { return "EvaluateResult"; },
                         [](const StatusRequest&) { return "StatusRequest"; },
                         [](const StatusReply&) { return "StatusReply"; },
+                        [](const Replicate&) { return "Replicate"; },
+                        [](const ReplicateAck&) { return "ReplicateAck"; },
+                        [](const FetchChunks&) { return "FetchChunks"; },
+                        [](const ChunkStates&) { return "ChunkStates"; },
                         [](const AllowedKeys&) { return "AllowedKeys"; },
                     },
                     message);
@@ -96,12 +109,9 @@ std::string describe(const Message& message) {
             out << " " << m.shard << " clock " << m.clock << " committed " << m.committed << " c_min "
                 << m.c_min;
           },
-          [&](const Push& m) {
-            out << " " << m.shard << " clock " << m.clock << " " << m.lease << " trained " << m.trained
-                << " (" << bytes_of(m.chunks) << ")";
-          },
+          [&](const Push& m) { put(out, m); },
           [&](const PushAck& m) { out << " " << m.shard << " clock " << m.clock << " " << m.lease; },
-          [&](const Commit& m) { out << " " << m.shard << " committed " << m.committed; },
+          [&](const Commit& m) { put(out, m); },
           [&](const CommitAck& m) { out << " " << m.shard << " committed " << m.committed; },
           [&](const Prepare& m) { out << " " << m.next << " base " << m.base; },
           [&](const Report& m) {
@@ -118,6 +128,9 @@ std::string describe(const Message& message) {
             out << " at";
             for (const CutMember& c : m.members) out << " " << c.key << "=" << c.committed;
             if (m.snapshot) out << " " << *m.snapshot;
+            for (const ChunkSource& s : m.sources) {
+              out << " from " << s.server.id << s.server.incarnation << " " << s.chunks.size() << " chunks";
+            }
           },
           [&](const Done& m) { out << " " << m.view; },
           [&](const Go& m) {
@@ -136,6 +149,22 @@ std::string describe(const Message& message) {
           [&](const EvaluateResult& m) { out << " task " << m.task << " " << m.correct << "/" << m.count; },
           [](const StatusRequest&) {},
           [](const StatusReply&) {},
+          [&](const Replicate& m) {
+            out << " " << m.shard << " " << m.stream << " entry " << m.sequence << ":";
+            std::visit(Overloaded{[&](const Push& push) {
+                                    out << " " << m.member << " Push";
+                                    put(out, push);
+                                  },
+                                  [&](const Commit& commit) {
+                                    out << " " << m.member << " Commit";
+                                    put(out, commit);
+                                  },
+                                  [&](const StreamEnd&) { out << " end"; }},
+                       m.entry);
+          },
+          [&](const ReplicateAck& m) { out << " " << m.shard << " " << m.stream << " up to " << m.upto; },
+          [&](const FetchChunks& m) { out << " " << m.next << " " << m.chunks.size() << " chunks"; },
+          [&](const ChunkStates& m) { out << " " << m.next << " (" << bytes_of(m.chunks) << ")"; },
           [&](const AllowedKeys& m) { out << " " << m.version << ", " << m.keys.size() << " keys"; },
       },
       message);

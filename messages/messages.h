@@ -20,7 +20,7 @@
 
 namespace convoy {
 
-inline constexpr std::uint16_t kProtocolVersion = 1;
+inline constexpr std::uint16_t kProtocolVersion = 2;
 
 enum class RoleKind : std::uint8_t { kMaster, kWorker, kServer, kObserver };
 
@@ -80,7 +80,8 @@ struct Join {
   friend bool operator==(const Join&, const Join&) = default;
 };
 
-// W-slave -> Master, after its last CommitAck, repeated until Farewell: I am going; take me out of the view.
+// Node -> Master, repeated until Farewell: I am going; take me out of the view. A W-slave sends it after its
+// last CommitAck; a P-slave's chunks move to others in the view change.
 struct Leave {
   friend bool operator==(const Leave&, const Leave&) = default;
 };
@@ -278,14 +279,25 @@ struct CutMember {
   friend bool operator==(const CutMember&, const CutMember&) = default;
 };
 
-// Master -> P-slaves of the new view: bring every copy to exactly these commits, then answer Done.
+// Who has chunks of the base view at the cut: their owner, or its backup when the owner is lost.
+struct ChunkSource {
+  ServerRecord server;          // may be leaving: not part of the new record
+  std::vector<ChunkId> chunks;  // ascending
+
+  friend bool operator==(const ChunkSource&, const ChunkSource&) = default;
+};
+
+// Master -> P-slaves of the new view, and those that leave with it: bring every copy to exactly these
+// commits, fetch the copies that the record gives you and you lack, then answer Done.
 struct Cut {
   ViewRecord record;
   View base;
   std::vector<CutMember> members;  // of base, leavers included
-  IntervalSet ledger;              // what the cut amounts to; checked against the copy's own
-  std::optional<SnapshotId>
-      snapshot;  // freeze the parameters of the cut under this id, dropping an earlier one
+  IntervalSet ledger;              // what the cut amounts to; checked against the copies' own
+  // freeze the parameters of the cut under this id, dropping an earlier one
+  std::optional<SnapshotId> snapshot;
+  std::vector<ChunkSource>
+      sources;  // every chunk once; none: the run begins, chunks have their initial values
 
   friend bool operator==(const Cut&, const Cut&) = default;
 };
@@ -306,6 +318,54 @@ struct Go {
   std::vector<Lease> leases;
 
   friend bool operator==(const Go&, const Go&) = default;
+};
+
+// ---- Copies: owner and backup
+
+// Nothing follows in this stream.
+struct StreamEnd {
+  friend bool operator==(const StreamEnd&, const StreamEnd&) = default;
+};
+
+// Owner -> backup of `shard`, repeated until acknowledged: entry `sequence`, from 1, of what the owner
+// accepted in view `stream`, in its order. The backup takes entries in order and does with each what the
+// owner does, so that both copies see the same pushes, commits and applies; after the end of the stream they
+// are equal at the cut.
+struct Replicate {
+  ShardId shard;
+  View stream;
+  std::uint64_t sequence = 0;
+  MemberKey member;  // whose push or commit; of no meaning at the end
+  std::variant<Push, Commit, StreamEnd> entry;
+
+  friend bool operator==(const Replicate&, const Replicate&) = default;
+};
+
+// Backup -> owner: every entry up to `upto` is here.
+struct ReplicateAck {
+  ShardId shard;
+  View stream;
+  std::uint64_t upto = 0;
+
+  friend bool operator==(const ReplicateAck&, const ReplicateAck&) = default;
+};
+
+// P-slave -> source of a Cut, repeated until answered: these chunks as they are at the cut of `next`.
+struct FetchChunks {
+  View next;
+  std::vector<ChunkId> chunks;  // ascending, not empty
+
+  friend bool operator==(const FetchChunks&, const FetchChunks&) = default;
+};
+
+// Source -> P-slave, when its own cut is made: each chunk's whole state (parameters, then optimiser state,
+// then weight average, as far as the run has them), as one frame that the executors pack and unpack.
+struct ChunkStates {
+  View next;
+  Encoding encoding = Encoding::kF32;
+  std::vector<ChunkData> chunks;
+
+  friend bool operator==(const ChunkStates&, const ChunkStates&) = default;
 };
 
 // ---- Proof: the log of what was trained
@@ -390,10 +450,11 @@ struct StatusReply {
   friend bool operator==(const StatusReply&, const StatusReply&) = default;
 };
 
-using Message = std::variant<Hello, Welcome, Join, Leave, Farewell, Refuse, Stop, Heartbeat, HeartbeatReply,
-                             LeaseRequest, LeaseGrant, Pull, PullReply, Push, PushAck, Commit, CommitAck,
-                             Prepare, Report, Cut, Done, Go, CommitLog, CommitLogAck, Evaluate, SnapshotPull,
-                             SnapshotReply, EvaluateResult, StatusRequest, StatusReply, AllowedKeys>;
+using Message =
+    std::variant<Hello, Welcome, Join, Leave, Farewell, Refuse, Stop, Heartbeat, HeartbeatReply, LeaseRequest,
+                 LeaseGrant, Pull, PullReply, Push, PushAck, Commit, CommitAck, Prepare, Report, Cut, Done,
+                 Go, CommitLog, CommitLogAck, Evaluate, SnapshotPull, SnapshotReply, EvaluateResult,
+                 StatusRequest, StatusReply, Replicate, ReplicateAck, FetchChunks, ChunkStates, AllowedKeys>;
 
 // What a role sends and receives. Run id and protocol version are the node's to add and to check; they never
 // reach a role.

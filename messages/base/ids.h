@@ -110,6 +110,15 @@ struct MemberKey {
   friend std::ostream& operator<<(std::ostream& out, MemberKey k) { return out << k.id << k.incarnation; }
 };
 
+// One life of a P-slave: what it holds and logs ends with it.
+struct ServerKey {
+  ServerId id;
+  Incarnation incarnation;
+
+  friend constexpr auto operator<=>(ServerKey, ServerKey) = default;
+  friend std::ostream& operator<<(std::ostream& out, ServerKey k) { return out << k.id << k.incarnation; }
+};
+
 }  // namespace convoy
 
 template <class Tag, class Rep>

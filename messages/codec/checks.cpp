@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <variant>
 
 #include "messages/codec/limits.h"
 
@@ -47,6 +48,22 @@ void check_ascending(const Range& range, Key key, const char* what) {
   for (std::size_t i = 1; i < range.size(); ++i)
     if (!(key(range[i - 1]) < key(range[i]))) refuse(std::string(what) + " do not ascend");
 }
+
+// Which chunks are in a list already. Ids are bounded by then.
+class TakenChunks {
+ public:
+  // `chunks` ascend.
+  void take(std::span<const ChunkId> chunks, const char* twice) {
+    if (!chunks.empty() && chunks.back().value >= taken_.size()) taken_.resize(chunks.back().value + 1);
+    for (ChunkId chunk : chunks) {
+      if (taken_[chunk.value]) refuse(twice);
+      taken_[chunk.value] = true;
+    }
+  }
+
+ private:
+  std::vector<bool> taken_;
+};
 
 }  // namespace
 
@@ -121,6 +138,11 @@ void check_chunks_unique(std::span<const ChunkData> chunks) {
   if (std::adjacent_find(ids.begin(), ids.end()) != ids.end()) refuse("a chunk is in the message twice");
 }
 
+void check_chunks_ascend(std::span<const ChunkId> chunks, const char* what) {
+  check_ascending(
+      chunks, [](ChunkId c) { return c; }, what);
+}
+
 void check_leases_ascend(std::span<const Lease> leases) {
   check_ascending(
       leases, [](const Lease& l) { return l.clock; }, "the clocks of the leases");
@@ -146,22 +168,39 @@ void check_record(const ViewRecord& record) {
                                      [](const ServerRecord& s, ServerId i) { return s.id < i; });
     return at != record.servers.end() && at->id == id;
   };
-  std::vector<bool> taken;
+  TakenChunks taken;
   for (const ShardRecord& shard : record.shards) {
     if (!listed(shard.owner)) refuse("the view record has a shard whose owner it does not list");
     if (shard.backup && !listed(*shard.backup))
       refuse("the view record has a shard whose backup it does not list");
     if (shard.backup && *shard.backup == shard.owner)
       refuse("the view record has an owner as its own backup");
-    check_ascending(
-        shard.chunks, [](ChunkId c) { return c; }, "chunks of a shard");
-    if (!shard.chunks.empty() && shard.chunks.back().value >= taken.size())
-      taken.resize(shard.chunks.back().value + 1);
-    for (ChunkId chunk : shard.chunks) {
-      if (taken[chunk.value]) refuse("the view record has a chunk in two shards");
-      taken[chunk.value] = true;
-    }
+    check_chunks_ascend(shard.chunks, "chunks of a shard");
+    taken.take(shard.chunks, "the view record has a chunk in two shards");
   }
+}
+
+void check_sources(std::span<const ChunkSource> sources) {
+  std::vector<ServerId> servers;
+  servers.reserve(sources.size());
+  TakenChunks taken;
+  for (const ChunkSource& source : sources) {
+    servers.push_back(source.server.id);
+    check_chunks_ascend(source.chunks, "chunks of a source");
+    taken.take(source.chunks, "a chunk has two sources");
+  }
+  std::sort(servers.begin(), servers.end());
+  if (std::adjacent_find(servers.begin(), servers.end()) != servers.end())
+    refuse("a server is a source of chunks twice");
+}
+
+void check_replicate(const Replicate& replicate) {
+  if (replicate.sequence == 0) refuse("entries of a stream count from 1");
+  const auto* push = std::get_if<Push>(&replicate.entry);
+  const auto* commit = std::get_if<Commit>(&replicate.entry);
+  if ((push != nullptr && push->shard != replicate.shard) ||
+      (commit != nullptr && commit->shard != replicate.shard))
+    refuse("the entry is of another shard than its stream");
 }
 
 }  // namespace convoy::codec

@@ -1,6 +1,6 @@
 // Inside the codec: the rules of the schema that are about more than one field, or about what a value may be.
 //
-// Refusal is thrown and caught within decode.cpp and never leaves the library; it stands beside
+// Refusal is thrown and caught within decode and never leaves the library; it stands beside
 // kj::Exception, which Cap'n Proto throws at the same places. Pure functions, any thread.
 #pragma once
 
@@ -39,7 +39,11 @@ std::string clean_text(std::string_view text, std::size_t max_bytes);
 // Size is right for the encoding, where that can be told without the model.
 void check_tensor_size(Encoding encoding, std::size_t bytes);
 void check_chunks_unique(std::span<const ChunkData> chunks);
+// `what` is their name, in the plural.
+void check_chunks_ascend(std::span<const ChunkId> chunks, const char* what);
 void check_leases_ascend(std::span<const Lease> leases);
 void check_record(const ViewRecord& record);
+void check_sources(std::span<const ChunkSource> sources);
+void check_replicate(const Replicate& replicate);
 
 }  // namespace convoy::codec

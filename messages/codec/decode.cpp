@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "messages/codec/codec.h"
+#include "messages/codec/decode_parts.h"
 #include "messages/codec/enums.h"
 #include "messages/codec/limits.h"
 
@@ -95,152 +96,8 @@ Result<T> guarded(const char* what, Read read) {
   }
 }
 
-template <class List>
-List checked_size(List list, std::size_t max, const char* what) {
-  if (list.size() > max) {
-    refuse("there are " + std::to_string(list.size()) + " " + what + "; at most " + std::to_string(max) +
-           " are allowed");
-  }
-  return list;
-}
-
-std::string checked_text(capnp::Text::Reader text, std::size_t max_bytes, TextKind kind, const char* what) {
-  const std::string_view view(text.begin(), text.size());
-  check_text(view, max_bytes, kind, what);
-  return std::string(view);
-}
-std::string line(capnp::Text::Reader text, const char* what) {
-  return checked_text(text, limits::kMaxNameBytes, TextKind::kLine, what);
-}
-
-Clock get_clock(std::int64_t value, const char* what = "a clock") {
-  return Clock(checked_count(value, what));
-}
-
-ShardId get_shard(std::uint32_t value) {
-  if (value >= limits::kMaxShards) refuse("the shard " + std::to_string(value) + " is out of range");
-  return ShardId(value);
-}
-
-ChunkId get_chunk(std::uint32_t value) {
-  if (value >= limits::kMaxChunks) refuse("the chunk " + std::to_string(value) + " is out of range");
-  return ChunkId(value);
-}
-
-View get(wire::View::Reader from) {
-  return {from.getTerm(), from.getAttempt()};
-}
-
-template <class From>
-MemberKey get_key(From from) {
-  return {MemberId(from.getId()), Incarnation(from.getIncarnation())};
-}
-
-IntervalSet get(capnp::List<wire::Interval>::Reader from) {
-  IntervalSet set;
-  std::int64_t previous_end = -1;
-  for (auto interval : checked_size(from, limits::kMaxIntervals, "intervals")) {
-    const std::int64_t begin = interval.getBegin();
-    const std::int64_t end = interval.getEnd();
-    if (begin <= previous_end || begin >= end || end >= limits::kMaxCount)
-      refuse("the intervals of positions are empty, out of order or out of range");
-    set.insert(Interval{begin, end});  // at the end: constant time
-    previous_end = end;
-  }
-  return set;
-}
-
-std::vector<Lease> get(capnp::List<wire::Lease>::Reader from) {
-  std::vector<Lease> leases;
-  leases.reserve(checked_size(from, limits::kMaxLeases, "leases").size());
-  for (auto lease : from)
-    leases.push_back({LeaseId(lease.getId()), get_clock(lease.getClock()), get(lease.getPositions())});
-  check_leases_ascend(leases);
-  return leases;
-}
-
-std::vector<ChunkData> get(capnp::List<wire::ChunkBytes>::Reader from, Encoding encoding,
-                           std::vector<Frame>& tensors) {
-  checked_size(from, limits::kMaxChunks, "chunks");
-  if (from.size() != tensors.size()) {
-    refuse("the header announces " + std::to_string(from.size()) + " tensor frames, but " +
-           std::to_string(tensors.size()) + " came");
-  }
-  std::vector<ChunkData> chunks;
-  chunks.reserve(from.size());
-  std::size_t i = 0;
-  for (auto chunk : from) {
-    Frame& bytes = tensors[i++];
-    if (bytes.size() != chunk.getSize() || bytes.size() > limits::kMaxTensorBytes) {
-      refuse("a tensor frame of " + std::to_string(chunk.getSize()) + " bytes is announced, but one of " +
-             std::to_string(bytes.size()) + " came");
-    }
-    check_tensor_size(encoding, bytes.size());
-    chunks.push_back({get_chunk(chunk.getChunk()), std::move(bytes)});
-  }
-  tensors.clear();
-  check_chunks_unique(chunks);
-  return chunks;
-}
-
-std::vector<MemberRecord> get(capnp::List<wire::MemberRecord>::Reader from) {
-  std::vector<MemberRecord> members;
-  members.reserve(checked_size(from, limits::kMaxMembers, "members").size());
-  for (auto m : from) members.push_back({get_key(m), PeerId(m.getPeer()), get_clock(m.getN())});
-  return members;
-}
-
-ViewRecord get(wire::ViewRecord::Reader from) {
-  ViewRecord record;
-  record.view = get(from.getView());
-  record.history = from.getHistory();
-  record.floor = get_clock(from.getFloor());
-  record.members = get(from.getMembers());
-  record.stand_by = get(from.getStandBy());
-  const auto servers = checked_size(from.getServers(), limits::kMaxServers, "servers");
-  record.servers.reserve(servers.size());
-  for (auto s : servers) {
-    record.servers.push_back({ServerId(s.getId()), Incarnation(s.getIncarnation()), PeerId(s.getPeer()),
-                              line(s.getAddress(), "an address"), line(s.getPublicKey(), "a public key")});
-  }
-  const auto shards = checked_size(from.getShards(), limits::kMaxShards, "shards");
-  record.shards.reserve(shards.size());
-  for (auto s : shards) {
-    ShardRecord& shard = record.shards.emplace_back();
-    shard.owner = ServerId(s.getOwner());
-    const auto backup = s.getBackup();
-    switch (backup.which()) {
-      case wire::ShardRecord::Backup::NONE:
-        break;
-      case wire::ShardRecord::Backup::SERVER:
-        shard.backup = ServerId(backup.getServer());
-        break;
-      default:
-        refuse("a shard has a backup of an unknown kind");
-    }
-    const auto chunks = checked_size(s.getChunks(), limits::kMaxChunks, "chunks");
-    shard.chunks.reserve(chunks.size());
-    for (std::uint32_t chunk : chunks) shard.chunks.push_back(get_chunk(chunk));
-  }
-  check_record(record);
-  return record;
-}
-
-template <class From>
-ViewRecord get_record(From from) {
-  if (!from.hasRecord()) refuse("the view record is missing");
-  return get(from.getRecord());
-}
-
-template <class Members>
-void check_members_ascend(const Members& members) {
-  for (std::size_t i = 1; i < members.size(); ++i)
-    if (members[i - 1].key.id >= members[i].key.id) refuse("members do not ascend");
-}
-
-void check_later(View later, View earlier) {
-  if (later <= earlier) refuse("the new view is not later than its base");
-}
+// The overloads below would hide it.
+using codec::get;
 
 std::int64_t get_bound(std::int64_t value) {
   return value == kNoBound ? value : checked_count(value, "the delay bound");
@@ -350,88 +207,14 @@ PullReply get(wire::PullReply::Reader from, std::vector<Frame>& tensors) {
           .chunks = get(from.getChunks(), encoding, tensors)};
 }
 
-Push get(wire::Push::Reader from, std::vector<Frame>& tensors) {
-  const Encoding encoding = from_wire(from.getEncoding());
-  return {.shard = get_shard(from.getShard()),
-          .clock = get_clock(from.getClock()),
-          .lease = LeaseId(from.getLease()),
-          .trained = get(from.getTrained()),
-          .digest = from.getDigest(),
-          .loss_sum = checked_loss(from.getLossSum()),
-          .correct = checked_count(from.getCorrect(), "the number of correct samples"),
-          .encoding = encoding,
-          .chunks = get(from.getChunks(), encoding, tensors)};
-}
-
 PushAck get(wire::PushAck::Reader from) {
   return {.shard = get_shard(from.getShard()),
           .clock = get_clock(from.getClock()),
           .lease = LeaseId(from.getLease())};
 }
 
-Commit get(wire::Commit::Reader from) {
-  return {.shard = get_shard(from.getShard()), .committed = get_clock(from.getCommitted())};
-}
-
 CommitAck get(wire::CommitAck::Reader from) {
   return {.shard = get_shard(from.getShard()), .committed = get_clock(from.getCommitted())};
-}
-
-Prepare get(wire::Prepare::Reader from) {
-  const Prepare prepare{.next = get(from.getNext()), .base = get(from.getBase())};
-  check_later(prepare.next, prepare.base);
-  return prepare;
-}
-
-Report get(wire::Report::Reader from) {
-  Report report;
-  report.next = get(from.getNext());
-  report.base = get(from.getBase());
-  check_later(report.next, report.base);
-  const auto members = checked_size(from.getMembers(), limits::kMaxMembers, "members");
-  report.members.reserve(members.size());
-  for (auto m : members)
-    report.members.push_back({get_key(m), get_clock(m.getCommitted()), get_clock(m.getGrantedEnd())});
-  check_members_ascend(report.members);
-  report.ledger = get(from.getLedger());
-  if (from.hasNewer()) {
-    report.newer = get(from.getNewer());
-    check_later(report.newer->view, report.base);
-  }
-  return report;
-}
-
-Cut get(wire::Cut::Reader from) {
-  Cut cut;
-  cut.record = get_record(from);
-  cut.base = get(from.getBase());
-  check_later(cut.record.view, cut.base);
-  const auto members = checked_size(from.getMembers(), limits::kMaxMembers, "members");
-  cut.members.reserve(members.size());
-  for (auto m : members) cut.members.push_back({get_key(m), get_clock(m.getCommitted())});
-  check_members_ascend(cut.members);
-  cut.ledger = get(from.getLedger());
-  const auto snapshot = from.getSnapshot();
-  switch (snapshot.which()) {
-    case wire::Cut::Snapshot::NONE:
-      break;
-    case wire::Cut::Snapshot::ID:
-      cut.snapshot = SnapshotId(snapshot.getId());
-      break;
-    default:
-      refuse("the snapshot is of an unknown kind");
-  }
-  return cut;
-}
-
-Done get(wire::Done::Reader from) {
-  return {.view = get(from.getView()),
-          .ledger_digest = from.getLedgerDigest(),
-          .log_end = checked_sequence(from.getLogEnd(), "the end of the log")};
-}
-
-Go get(wire::Go::Reader from) {
-  return {.record = get_record(from), .leases = get(from.getLeases())};
 }
 
 CommitLog get(wire::CommitLog::Reader from) {
@@ -488,7 +271,7 @@ StatusReply get(wire::StatusReply::Reader from) {
   return {.json = checked_text(from.getJson(), limits::kMaxDocumentBytes, TextKind::kText, "the status")};
 }
 
-Message get(wire::Header::Reader header, std::vector<Frame>& tensors) {
+Message get_message(wire::Header::Reader header, std::vector<Frame>& tensors) {
   using H = wire::Header;
   switch (header.which()) {
     case H::HELLO:
@@ -551,6 +334,14 @@ Message get(wire::Header::Reader header, std::vector<Frame>& tensors) {
       return StatusRequest{};
     case H::STATUS_REPLY:
       return get(header.getStatusReply());
+    case H::REPLICATE:
+      return get(header.getReplicate(), tensors);
+    case H::REPLICATE_ACK:
+      return get(header.getReplicateAck());
+    case H::FETCH_CHUNKS:
+      return get(header.getFetchChunks());
+    case H::CHUNK_STATES:
+      return get(header.getChunkStates(), tensors);
     case H::ALLOWED_KEYS:
       return get(header.getAllowedKeys());
   }
@@ -590,7 +381,7 @@ Result<Decoded> decode(WireMessage message) {
     Decoded decoded{.envelope = {.view = sender.view,
                                  .from = sender.peer,
                                  .incarnation = sender.incarnation,
-                                 .message = codec::get(header, message.tensors)},
+                                 .message = codec::get_message(header, message.tensors)},
                     .run = sender.run,
                     .protocol_version = sender.protocol_version};
     // Messages with chunks took theirs.

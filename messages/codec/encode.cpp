@@ -3,15 +3,12 @@
 #include <capnp/message.h>
 #include <capnp/serialize.h>
 
-#include <cmath>
-#include <limits>
 #include <memory>
-#include <string_view>
 #include <utility>
 #include <variant>
 
-#include "messages/base/check.h"
 #include "messages/codec/codec.h"
+#include "messages/codec/encode_parts.h"
 #include "messages/codec/enums.h"
 #include "messages/codec/limits.h"
 
@@ -22,103 +19,8 @@ namespace {
 // Enough for nearly every message, so that the builder need not allocate.
 constexpr std::size_t kScratchWords = 128;
 
-using Header = wire::Header::Builder;
-using Tensors = std::vector<Frame>;
-
-capnp::Text::Reader text(std::string_view s) {
-  return {s.data(), s.size()};
-}
-
-double loss(double value) {
-  return std::isfinite(value) ? value : std::numeric_limits<double>::infinity();
-}
-
-void put(wire::View::Builder to, const View& view) {
-  const auto& [term, attempt] = view;
-  to.setTerm(term);
-  to.setAttempt(attempt);
-}
-
-// `init(n)` makes the list in its place. An empty list stays a null pointer, which reads as empty.
-template <class Init>
-void put_intervals(const IntervalSet& set, Init init) {
-  if (set.empty()) return;
-  auto list = init(static_cast<unsigned>(set.intervals().size()));
-  unsigned i = 0;
-  for (const auto& [begin, end] : set.intervals()) {
-    auto to = list[i++];
-    to.setBegin(begin);
-    to.setEnd(end);
-  }
-}
-
-template <class To>
-void put_leases(const std::vector<Lease>& leases, To message) {
-  if (leases.empty()) return;
-  auto list = message.initLeases(static_cast<unsigned>(leases.size()));
-  unsigned i = 0;
-  for (const auto& [id, clock, positions] : leases) {
-    wire::Lease::Builder to = list[i++];
-    to.setId(id.value);
-    to.setClock(clock.value);
-    put_intervals(positions, [&](unsigned n) { return to.initPositions(n); });
-  }
-}
-
-template <class To>
-void put_chunks(const std::vector<ChunkData>& chunks, To message, Tensors& tensors) {
-  if (chunks.empty()) return;
-  auto list = message.initChunks(static_cast<unsigned>(chunks.size()));
-  tensors.reserve(chunks.size());
-  unsigned i = 0;
-  for (const auto& [chunk, bytes] : chunks) {
-    CONVOY_CHECK(bytes.size() <= limits::kMaxTensorBytes, chunk, " has ", bytes.size(), " bytes");
-    auto to = list[i++];
-    to.setChunk(chunk.value);
-    to.setSize(static_cast<std::uint32_t>(bytes.size()));
-    tensors.push_back(bytes);
-  }
-}
-
-template <class List>
-void put_members(const std::vector<MemberRecord>& members, List list) {
-  unsigned i = 0;
-  for (const auto& [key, peer, n] : members) {
-    auto to = list[i++];
-    to.setId(key.id.value);
-    to.setIncarnation(key.incarnation.value);
-    to.setPeer(peer.value);
-    to.setN(n.value);
-  }
-}
-
-void put(wire::ViewRecord::Builder to, const ViewRecord& record) {
-  const auto& [view, history, floor, members, stand_by, servers, shards] = record;
-  put(to.initView(), view);
-  to.setHistory(history);
-  to.setFloor(floor.value);
-  put_members(members, to.initMembers(static_cast<unsigned>(members.size())));
-  put_members(stand_by, to.initStandBy(static_cast<unsigned>(stand_by.size())));
-  auto server_list = to.initServers(static_cast<unsigned>(servers.size()));
-  unsigned s = 0;
-  for (const auto& [id, incarnation, peer, address, public_key] : servers) {
-    wire::ServerRecord::Builder server = server_list[s++];
-    server.setId(id.value);
-    server.setIncarnation(incarnation.value);
-    server.setPeer(peer.value);
-    server.setAddress(text(address));
-    server.setPublicKey(text(public_key));
-  }
-  auto shard_list = to.initShards(static_cast<unsigned>(shards.size()));
-  unsigned k = 0;
-  for (const auto& [owner, backup, chunks] : shards) {
-    wire::ShardRecord::Builder shard = shard_list[k++];
-    shard.setOwner(owner.value);
-    if (backup) shard.getBackup().setServer(backup->value);
-    auto chunk_list = shard.initChunks(static_cast<unsigned>(chunks.size()));
-    for (unsigned i = 0; i < chunk_list.size(); ++i) chunk_list.set(i, chunks[i].value);
-  }
-}
+// The overloads below would hide it.
+using codec::put;
 
 void put(wire::SyncOptions::Builder to, const SyncOptions& sync) {
   const auto& [mode, bound, bound_low, pull_ahead, pull_ahead_alone, batch, failure_timeout, sample_count,
@@ -248,17 +150,7 @@ void put(Header header, const PullReply& m, Tensors& tensors) {
 }
 
 void put(Header header, const Push& m, Tensors& tensors) {
-  const auto& [shard, clock, lease, trained, digest, loss_sum, correct, encoding, chunks] = m;
-  auto to = header.initPush();
-  to.setShard(shard.value);
-  to.setClock(clock.value);
-  to.setLease(lease.value);
-  put_intervals(trained, [&](unsigned n) { return to.initTrained(n); });
-  to.setDigest(digest);
-  to.setLossSum(loss(loss_sum));
-  to.setCorrect(correct);
-  to.setEncoding(to_wire(encoding));
-  put_chunks(chunks, to, tensors);
+  put(header.initPush(), m, tensors);
 }
 
 void put(Header header, const PushAck& m, Tensors&) {
@@ -270,10 +162,7 @@ void put(Header header, const PushAck& m, Tensors&) {
 }
 
 void put(Header header, const Commit& m, Tensors&) {
-  const auto& [shard, committed] = m;
-  auto to = header.initCommit();
-  to.setShard(shard.value);
-  to.setCommitted(committed.value);
+  put(header.initCommit(), m);
 }
 
 void put(Header header, const CommitAck& m, Tensors&) {
@@ -281,63 +170,6 @@ void put(Header header, const CommitAck& m, Tensors&) {
   auto to = header.initCommitAck();
   to.setShard(shard.value);
   to.setCommitted(committed.value);
-}
-
-void put(Header header, const Prepare& m, Tensors&) {
-  const auto& [next, base] = m;
-  auto to = header.initPrepare();
-  put(to.initNext(), next);
-  put(to.initBase(), base);
-}
-
-void put(Header header, const Report& m, Tensors&) {
-  const auto& [next, base, members, ledger, newer] = m;
-  auto to = header.initReport();
-  put(to.initNext(), next);
-  put(to.initBase(), base);
-  auto list = to.initMembers(static_cast<unsigned>(members.size()));
-  unsigned i = 0;
-  for (const auto& [key, committed, granted_end] : members) {
-    auto member = list[i++];
-    member.setId(key.id.value);
-    member.setIncarnation(key.incarnation.value);
-    member.setCommitted(committed.value);
-    member.setGrantedEnd(granted_end.value);
-  }
-  put_intervals(ledger, [&](unsigned n) { return to.initLedger(n); });
-  if (newer) put(to.initNewer(), *newer);
-}
-
-void put(Header header, const Cut& m, Tensors&) {
-  const auto& [record, base, members, ledger, snapshot] = m;
-  auto to = header.initCut();
-  put(to.initRecord(), record);
-  put(to.initBase(), base);
-  auto list = to.initMembers(static_cast<unsigned>(members.size()));
-  unsigned i = 0;
-  for (const auto& [key, committed] : members) {
-    auto member = list[i++];
-    member.setId(key.id.value);
-    member.setIncarnation(key.incarnation.value);
-    member.setCommitted(committed.value);
-  }
-  put_intervals(ledger, [&](unsigned n) { return to.initLedger(n); });
-  if (snapshot) to.getSnapshot().setId(snapshot->value);
-}
-
-void put(Header header, const Done& m, Tensors&) {
-  const auto& [view, ledger_digest, log_end] = m;
-  auto to = header.initDone();
-  put(to.initView(), view);
-  to.setLedgerDigest(ledger_digest);
-  to.setLogEnd(log_end);
-}
-
-void put(Header header, const Go& m, Tensors&) {
-  const auto& [record, leases] = m;
-  auto to = header.initGo();
-  put(to.initRecord(), record);
-  put_leases(leases, to);
 }
 
 void put(Header header, const CommitLog& m, Tensors&) {
@@ -410,6 +242,10 @@ void put(Header header, const StatusReply& m, Tensors&) {
   header.initStatusReply().setJson(text(json));
 }
 
+void put_message(Header header, const Message& message, Tensors& tensors) {
+  std::visit([&](const auto& m) { put(header, m, tensors); }, message);
+}
+
 Frame frame_of(capnp::MessageBuilder& builder) {
   auto words = std::make_shared<kj::Array<capnp::word>>(capnp::messageToFlatArray(builder));
   const auto bytes = words->asBytes();
@@ -432,7 +268,7 @@ WireMessage encode(const Envelope& envelope, RunId run) {
   header.getView().setTerm(view.term);
   header.getView().setAttempt(view.attempt);
   WireMessage wire;
-  std::visit([&](const auto& m) { codec::put(header, m, wire.tensors); }, message);
+  codec::put_message(header, message, wire.tensors);
   wire.header = codec::frame_of(builder);
   return wire;
 }

@@ -14,8 +14,9 @@ namespace convoy::limits {
 // transport sets its own limit on a frame from kMaxTensorBytes.
 inline constexpr std::size_t kMaxHeaderBytes = std::size_t{16} << 20;
 
-// One tensor frame is one chunk: 256 KiB by default, up to 2 x that in fp64. 256 MiB leaves room for a run
-// that wants one chunk a tensor.
+// One tensor frame is one chunk: 256 KiB by default, up to 2 x that in fp64, and 3 x that again when it is
+// the chunk's whole state (parameters, momentum, weight average). 256 MiB leaves room for a run that wants
+// one chunk a tensor.
 inline constexpr std::size_t kMaxTensorBytes = std::size_t{256} << 20;
 
 // Chunks of a model and of a message; 64 GiB of parameters at the default size. Also bounds chunk ids, so

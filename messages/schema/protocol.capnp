@@ -11,8 +11,8 @@
 # - A **P-slave** owns some *chunks* of the parameters (contiguous runs of one tensor) with their optimiser
 #   state, applies gradients to them, and holds back members that would run too far ahead.
 #
-# W-slaves dial the Master and the P-slaves; P-slaves dial the Master. Nothing dials a W-slave, so one behind
-# NAT works.
+# W-slaves dial the Master and the P-slaves; P-slaves dial the Master and each other. Nothing dials a W-slave,
+# so one behind NAT works.
 #
 # ## A clock
 #
@@ -73,6 +73,15 @@
 # data, compiles and measures itself *before* it asks, and repeats Join until Go, so a slow joiner blocks
 # nobody. When a cut's ledger is full, training ends at that cut.
 #
+# ## Copies
+#
+# A chunk outlives its owner in a backup. In each view the owner of a shard that has one numbers what it accepts,
+# pushes and commits, from 1 on, and streams it there (Replicate); the backup takes the entries in order and does
+# with each what the owner does. What the owner tells a member waits for ReplicateAck: PushAck until the pushes are
+# there, the apply until the commit is. After the end of the stream both are equal. Chunks change hands at a cut:
+# Cut names who has each, and who is given a chunk that it lacks fetches its whole state (FetchChunks, ChunkStates)
+# before its Done.
+#
 # ## What may be repeated
 #
 # Every request, any number of times, and it is: until answered. Counts and clocks are absolute, never "one
@@ -95,6 +104,8 @@
 # | Go | first message of the view | permission once given stays given |
 # | CommitLog | CommitLogAck | entries are numbered |
 # | Evaluate | EvaluateResult | the same task |
+# | Replicate | ReplicateAck | entries are numbered |
+# | FetchChunks | ChunkStates | the same bytes |
 # | SnapshotPull | SnapshotReply | the same bytes |
 # | StatusRequest | StatusReply | a newer answer |
 # | AllowedKeys | its version in a Heartbeat | the same list |
@@ -118,6 +129,7 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("convoy::wire");
 
+using N = import "node.capnp";
 using V = import "view.capnp";
 
 struct Header {
@@ -152,17 +164,17 @@ struct Header {
 
   union {
     # Becoming part of a run
-    hello @6 :Hello;
-    welcome @7 :Welcome;
-    join @8 :Join;
-    leave @9 :Leave;
-    farewell @10 :Farewell;
-    refuse @11 :Refuse;
-    stop @12 :Stop;
+    hello @6 :N.Hello;
+    welcome @7 :N.Welcome;
+    join @8 :N.Join;
+    leave @9 :N.Leave;
+    farewell @10 :N.Farewell;
+    refuse @11 :N.Refuse;
+    stop @12 :N.Stop;
 
     # Life signs
-    heartbeat @13 :Heartbeat;
-    heartbeatReply @14 :HeartbeatReply;
+    heartbeat @13 :N.Heartbeat;
+    heartbeatReply @14 :N.HeartbeatReply;
 
     # Samples
     leaseRequest @15 :LeaseRequest;
@@ -197,16 +209,15 @@ struct Header {
     statusRequest @34 :StatusRequest;
     statusReply @35 :StatusReply;
 
-    # Keys that come and go
-    allowedKeys @36 :AllowedKeys;
-  }
-}
+    # Copies
+    replicate @36 :Replicate;
+    replicateAck @37 :ReplicateAck;
+    fetchChunks @38 :FetchChunks;
+    chunkStates @39 :ChunkStates;
 
-enum RoleKind {
-  master @0;
-  worker @1;    # W-slave
-  server @2;    # P-slave
-  observer @3;  # watches, takes no part
+    # Keys that come and go
+    allowedKeys @40 :N.AllowedKeys;
+  }
 }
 
 enum Encoding {
@@ -218,199 +229,6 @@ enum Encoding {
   f16 @2;        # IEEE half precision
   threshold @3;  # sparse: see kernels/reference for the layout
   topK @4;       # sparse: see kernels/reference for the layout
-}
-
-# ========================================================================================
-# Becoming part of a run
-
-struct Hello {
-  # Node -> Master, the first message, repeated until answered: who I am. The Master answers Welcome, or
-  # Refuse with the reason in words.
-
-  role @0 :RoleKind;
-
-  name @1 :Text;
-  # From the node file; stable over restarts. The Master gives a name that it has seen the same id again, in a
-  # new incarnation. While it takes the holder of the name for alive it refuses (nameTaken), unless `previous`
-  # proves that this is the holder.
-
-  host @2 :Text;
-  # For people: status, summary.
-
-  device @3 :Text;
-  # Of a W-slave, for people and the planner: "cpu", "reference", "reference64", "cuda:0", ...
-
-  address @4 :Text;
-  # Of a P-slave: "host:port" where W-slaves can dial it. The Master puts it into view records.
-
-  buildId @5 :Text;
-  # The Master logs a difference; only another protocol version is refused.
-
-  previous @6 :UInt32;
-  # My last incarnation under this Master, when I was refused and start afresh in the same process; 0 = none.
-  # So the Master knows that the holder of the name is me, not a second node of the same name.
-
-  publicKey @7 :Text;
-  # Of a P-slave: its CURVE key (Z85), which the Master passes on in view records. Empty without encryption.
-}
-
-struct Welcome {
-  # Master -> node: you are `id` in its `incarnation`, and this is the run. The node then loads data, compiles
-  # its kernels and measures itself, and sends Join when it is ready to work.
-
-  run @0 :UInt64;
-  # The node puts it into every header from now on.
-
-  id @1 :UInt32;
-  # Member id of a W-slave, server id of a P-slave.
-
-  incarnation @2 :UInt32;
-  # The node puts it into every header from now on.
-
-  runText @3 :Text;
-  # The run file in canonical form, with the model's definition: all that a node needs to know of the run. The
-  # node parses it as it would a file, and leaves with words when it cannot.
-
-  sync @4 :SyncOptions;
-  # The part of it that the roles need.
-
-  allowedKeys @5 :List(Text);
-  # To a P-slave of an encrypted run: the public keys that may dial it. It refuses all others. Later ones come
-  # with AllowedKeys.
-}
-
-enum SyncMode {
-  # What the delay bound is, and when a P-slave applies.
-
-  bsp @0;      # bound 0; a clock is applied when every member has committed it
-  dsp @1;      # a fixed bound; applied on commit, as in the modes below
-  dynamic @2;  # a bound that the owner of chunk 0 moves between boundLow and bound
-  asp @3;      # no bound
-}
-
-struct SyncOptions {
-  # What all roles must agree on about synchronisation.
-
-  mode @0 :SyncMode;
-
-  bound @1 :Int64;
-  # Clocks that a member may be ahead of c_min; the greatest Int64 says "any number".
-
-  boundLow @2 :Int64;
-  # Dynamic: granted without asking up to here. Else equal to bound; never above it.
-
-  pullAhead @3 :Bool;
-  # Members pull for c + 1 while they compute c. Never with bound 0, where nothing would answer.
-
-  batch @4 :Int64;
-  # Samples a clock of all members together. At least 1; stays when members come and go.
-
-  failureTimeoutNs @5 :Int64;
-  # The one time-out that all others are derived from. At least 1.
-
-  sampleCount @6 :Int64;
-  # Samples of the data set, at least 1. A node whose data set has another size leaves with words.
-
-  endPosition @7 :Int64;
-  # Training ends when the positions below are committed; schedules count up to it.
-
-  pullAheadAlone @8 :Bool;
-  # Of pullAhead: only in a view of one member. Its parameters then lack nothing but its own update, which it adds
-  # itself; with more members every pull ahead makes gradients older.
-}
-
-struct Join {
-  # Node -> Master, repeated until Go: I am ready to work. The Master starts a view change that takes it in.
-
-  samplesPerS @0 :Float64;
-  # W-slave: measured on itself, at the batch that it expects; 0 = not measured. Finite, not negative. The
-  # Master cuts the first leases by it.
-}
-
-struct Leave {
-  # W-slave -> Master, after its last CommitAck, repeated until Farewell: I am going, take me out of the view.
-}
-
-struct Farewell {
-  # Master -> node: you are out, as you asked, and nothing of yours is outstanding. The node ends.
-}
-
-struct Refuse {
-  # Anyone -> the sender of something that cannot be served. Never an answer to a Refuse. It keeps its number,
-  # its place and the meaning of its fields in every version of the protocol, and is taken from any run.
-
-  reason @0 :Reason;
-  enum Reason {
-    otherRun @0;      # the header names another run: end, with the text
-    otherVersion @1;  # the header names another protocol version: end, with the text
-    stale @2;         # the incarnation is not the current one: say Hello again, and start afresh
-    unknown @3;       # this peer never said Hello here (the Master restarted): say Hello again
-    badMessage @4;    # content breaks the schema or the protocol. It was counted and changed nothing
-    ended @5;         # the run is over: end
-    nameTaken @6;     # a live node has this name: ask again later, or take another name
-  }
-
-  text @1 :Text;
-  # A sentence for a person. The receiver shows it.
-
-  refused @2 :UInt32;
-  # The incarnation that was refused. The receiver ignores what is about an earlier life of its own.
-}
-
-struct Stop {
-  # Master -> all: the run is over. The receiver ends its process.
-
-  failed @0 :Bool;
-  # The run did not get to its end; exit status 1.
-
-  text @1 :Text;
-  # Why, for a person.
-}
-
-# ========================================================================================
-# Life signs
-
-struct Heartbeat {
-  # Node -> Master, every heartbeat interval, by the actor that never computes: slow is not dead. The Master
-  # takes a node for dead that was silent for failure_timeout_s. The numbers are totals since Welcome, so a
-  # lost heartbeat loses nothing; the planner takes differences.
-
-  sequence @0 :UInt64;
-
-  committed @1 :Int64;
-  # Clocks acknowledged by every shard.
-
-  samples @2 :Int64;
-  # Computed, whether or not they came to count.
-
-  busyNs @3 :Int64;
-  # Spent computing.
-
-  waitingNs @4 :Int64;
-  # Spent with nothing to compute, for want of leases, pulls or acks.
-
-  keysVersion @5 :UInt64;
-  # Of a P-slave: AllowedKeys.version of the list that it goes by; 0 = the list of Welcome. The Master sends
-  # its list again to one whose version is behind.
-}
-
-struct AllowedKeys {
-  # Master -> P-slave of an encrypted run, when somebody was invited or taken off the list: who may dial you
-  # from now on. Connections that stand are not touched. An older version than the one held is ignored.
-
-  version @0 :UInt64;
-  # Counts the Master's changes, from 1.
-
-  keys @1 :List(Text);
-  # All of them, as in Welcome.
-}
-
-struct HeartbeatReply {
-  # Master -> node: heard. A node that hears nothing for failure_timeout_s says Hello again, and trains on
-  # while its leases last.
-
-  sequence @0 :UInt64;
-  # Of the heartbeat.
 }
 
 # ========================================================================================
@@ -593,9 +411,9 @@ struct Report {
 }
 
 struct Cut {
-  # Master -> P-slaves of the new view: bring every copy to exactly these commits, fetch the copies that the
-  # record gives you and you lack, then answer Done. Serve nothing before Go, or before a member's first
-  # message of the view, which is Go's proof.
+  # Master -> P-slaves of the new view, and those that leave with it: bring every copy to exactly these commits,
+  # fetch the copies that the record gives you and you lack, then answer Done. Serve nothing before Go, or before a
+  # member's first message of the view, which is Go's proof.
 
   record @0 :V.ViewRecord;
 
@@ -621,6 +439,20 @@ struct Cut {
     none @4 :Void;
     id @5 :UInt32;
   }
+
+  struct Source {
+    # Who has chunks of the base view at the cut: their owner, or its backup when the owner is lost.
+
+    server @0 :V.ServerRecord;
+    # Where to ask. It may be leaving, and so be missing in the record.
+
+    chunks @1 :List(UInt32);
+    # Ascending.
+  }
+  sources @6 :List(Source);
+  # Every chunk once, no server twice. Whoever is given a chunk that it lacks asks here (FetchChunks). Empty: the run
+  # begins, and chunks have the initial values that every node derives from the run file. Must not be overlooked:
+  # since version 2.
 }
 
 struct Done {
@@ -646,6 +478,78 @@ struct Go {
   # To a member: the leases that you keep or get, ascending by clock. Whatever else you began is void. On a
   # rebalance only those of clocks already begun, so that new batch sizes count at once; after a Master
   # restart or a roll-back none.
+}
+
+# ========================================================================================
+# Copies: owner and backup
+
+struct Replicate {
+  # Owner -> backup of `shard`, repeated until acknowledged: an entry of the stream of what the owner accepted. The
+  # backup takes the next entry and no other, answers what it has, and does with each what the owner does: so both
+  # copies see the same pushes, commits and applies.
+
+  shard @0 :UInt32;
+  # In the record of `stream`.
+
+  stream @1 :V.View;
+  # The view in which the owner accepted it. Each view has a stream of its own. Who has no copy of that shard in that
+  # view ignores the entry.
+
+  sequence @2 :UInt64;
+  # Place in the stream: 1, 2, ... Never 0.
+
+  member @3 :UInt32;
+  incarnation @4 :UInt32;
+  # Whose push or commit: a member of that view. Of no meaning at the end.
+
+  entry :union {
+    push @5 :Push;
+    # As it came, tensor frames and all. Its shard is that of the stream.
+
+    commit @6 :Commit;
+    # As it came, or as a Pull carried it. Its shard is that of the stream.
+
+    end @7 :Void;
+    # Nothing follows in this stream: the owner serves no more in that view. With this entry the backup is equal to the
+    # owner as it stands at the cut.
+  }
+}
+
+struct ReplicateAck {
+  # Backup -> owner: every entry up to `upto` is here. The owner repeats those above, and lets what waited for those
+  # below go on.
+
+  shard @0 :UInt32;
+  stream @1 :V.View;
+
+  upto @2 :UInt64;
+  # 0: none yet.
+}
+
+struct FetchChunks {
+  # P-slave -> source that a Cut names, repeated until answered: these chunks as they are at the cut. The source
+  # answers when its own cut of that view is made.
+
+  next @0 :V.View;
+  # View of the Cut's record.
+
+  chunks @1 :List(UInt32);
+  # Ascending, at least one: all that the sender wants of this source. A later request replaces an earlier one.
+}
+
+struct ChunkStates {
+  # Source -> P-slave: exactly the chunks that it asked for, in any order. The P-slave puts them in place of what it may
+  # hold of them, and answers Done when it lacks none and its own copies are at the cut.
+
+  next @0 :V.View;
+  # As asked. An answer of another cut than the receiver's is dropped.
+
+  encoding @1 :Encoding;
+
+  chunks @2 :List(V.ChunkBytes);
+  # Each chunk's whole state in one frame: parameters, then optimiser state, then weight average, as far as the run has
+  # them. The executors of both ends pack and unpack it by the run file; the receiver refuses a frame of another size
+  # than its run has.
 }
 
 # ========================================================================================

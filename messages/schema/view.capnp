@@ -75,10 +75,10 @@ struct ServerRecord {
   peer @2 :UInt64;
 
   address @3 :Text;
-  # "host:port". W-slaves dial it; nobody dials a W-slave.
+  # "host:port". W-slaves and other P-slaves dial it; nobody dials a W-slave.
 
   publicKey @4 :Text;
-  # CURVE key (Z85) of who answers at the address: W-slaves dial with it and thereby know whom they talk to.
+  # CURVE key (Z85) of who answers at the address: who dials does so with it and thereby knows whom it talks to.
   # Empty when the run is not encrypted.
 }
 

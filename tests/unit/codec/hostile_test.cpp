@@ -18,6 +18,9 @@ namespace {
 using testing::kMessageKinds;
 using testing::RandomMessages;
 
+// Messages of a kind: with one, most of what a kind may hold instead would be left out (a Replicate's entry).
+constexpr std::size_t kDraws = 8;
+
 Frame copy(std::span<const std::byte> bytes) {
   return Frame::copy_of(bytes);
 }
@@ -66,8 +69,8 @@ BOOST_AUTO_TEST_SUITE(hostile)
 
 BOOST_AUTO_TEST_CASE(a_header_cut_anywhere_is_refused) {
   RandomMessages random(1);
-  for (std::size_t kind = 0; kind < kMessageKinds; ++kind) {
-    const WireMessage whole = encode(random.envelope(kind, 4), RunId(1));
+  for (std::size_t draw = 0; draw < kDraws * kMessageKinds; ++draw) {
+    const WireMessage whole = encode(random.envelope(draw % kMessageKinds, 4), RunId(1));
     for (std::size_t size = 0; size < whole.header.size(); ++size) {
       const WireMessage cut{.header = copy(whole.header.bytes().first(size)), .tensors = whole.tensors};
       BOOST_REQUIRE(!decode(cut).ok());
@@ -78,8 +81,8 @@ BOOST_AUTO_TEST_CASE(a_header_cut_anywhere_is_refused) {
 
 BOOST_AUTO_TEST_CASE(a_header_with_any_bit_flipped_or_byte_replaced_does_no_harm) {
   RandomMessages random(2);
-  for (std::size_t kind = 0; kind < kMessageKinds; ++kind) {
-    const WireMessage whole = encode(random.envelope(kind, 3), RunId(1));
+  for (std::size_t draw = 0; draw < kDraws * kMessageKinds; ++draw) {
+    const WireMessage whole = encode(random.envelope(draw % kMessageKinds, 3), RunId(1));
     std::vector<std::byte> bytes(whole.header.bytes().begin(), whole.header.bytes().end());
     for (std::byte& byte : bytes) {
       const std::byte before = byte;
@@ -121,7 +124,8 @@ BOOST_AUTO_TEST_CASE(noise_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(another_version_is_told_by_number_and_sender) {
-  for (std::uint16_t version : {2, 3, 0xffff}) {
+  for (int number : {kProtocolVersion - 1, kProtocolVersion + 1, 0xffff}) {
+    const auto version = static_cast<std::uint16_t>(number);
     const WireMessage message = built([&](wire::Header::Builder header) {
       header.setProtocolVersion(version);
       header.setRunId(4);
@@ -143,7 +147,7 @@ BOOST_AUTO_TEST_CASE(another_version_is_told_by_number_and_sender) {
 BOOST_AUTO_TEST_CASE(another_version_is_told_before_anything_else_is_looked_at) {
   // Content that this version would call corrupt, and tensor frames that nothing announces.
   WireMessage message = built([](wire::Header::Builder header) {
-    header.setProtocolVersion(2);
+    header.setProtocolVersion(kProtocolVersion + 1);
     header.initJoin().setSamplesPerS(-1);
   });
   message.tensors.push_back(copy(std::as_bytes(std::span("stray"))));
@@ -205,6 +209,36 @@ BOOST_AUTO_TEST_CASE(what_a_message_cannot_do_without_is_missed) {
       has(refusal(decode(built([](wire::Header::Builder header) { header.initEvaluate(); }))), "missing"));
   BOOST_TEST(
       has(refusal(decode(built([](wire::Header::Builder header) { header.initWelcome(); }))), "batch"));
+  BOOST_TEST(has(refusal(decode(built([](wire::Header::Builder header) { header.initFetchChunks(); }))),
+                 "no chunk is asked for"));
+  // A null pointer would read as a push, or a commit, of nothing.
+  BOOST_TEST(
+      has(refusal(decode(built([](wire::Header::Builder header) { header.initReplicate().setSequence(1); }))),
+          "push of the stream is missing"));
+  BOOST_TEST(has(refusal(decode(built([](wire::Header::Builder header) {
+                   auto replicate = header.initReplicate();
+                   replicate.setSequence(1);
+                   replicate.getEntry().initCommit();
+                   replicate.getEntry().disownCommit();
+                 }))),
+                 "commit of the stream is missing"));
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_entry_of_an_unknown_kind_is_refused) {
+  WireMessage message = built([](wire::Header::Builder header) {
+    auto replicate = header.initReplicate();
+    replicate.setSequence(0x5eedULL);
+    replicate.getEntry().setEnd();
+  });
+  // The union's tag follows shard, sequence, member and incarnation; of these only the sequence is not 0.
+  std::vector<std::uint64_t> words(message.header.size() / 8);
+  std::memcpy(words.data(), message.header.data(), message.header.size());
+  const auto tag = std::find_if(std::find(words.begin(), words.end(), 0x5eedULL), words.end(),
+                                [](std::uint64_t word) { return word >> 32 == 2 || word == 2; });
+  BOOST_REQUIRE(tag != words.end());
+  *tag = *tag == 2 ? 3 : std::uint64_t{3} << 32;
+  message.header = copy(std::as_bytes(std::span(words)));
+  BOOST_TEST(has(refusal(decode(message)), "entry of an unknown kind"));
 }
 
 BOOST_AUTO_TEST_CASE(intervals_that_are_no_set_are_refused) {
@@ -263,6 +297,24 @@ BOOST_AUTO_TEST_CASE(counts_that_are_too_large_are_refused_before_anything_is_ma
   BOOST_TEST(has(record([&](auto r) { r.initShards(over(limits::kMaxShards)); }), "16385 shards"));
   BOOST_TEST(
       has(record([&](auto r) { r.initShards(1)[0].initChunks(over(limits::kMaxChunks)); }), "262145 chunks"));
+
+  BOOST_TEST(has(refusal(decode(built([&](wire::Header::Builder header) {
+                   header.initFetchChunks().initChunks(over(limits::kMaxChunks));
+                 }))),
+                 "262145 chunks"));
+  const auto sources = [&](const std::function<void(wire::Cut::Builder)>& fill) {
+    return refusal(decode(built([&](wire::Header::Builder header) {
+      header.initCut().initRecord().initView().setTerm(1);
+      fill(header.getCut());
+    })));
+  };
+  BOOST_TEST(has(sources([&](auto cut) { cut.initSources(over(limits::kMaxServers)); }), "4097 sources"));
+  BOOST_TEST(has(sources([&](auto cut) {
+                   auto source = cut.initSources(1)[0];
+                   source.initServer();
+                   source.initChunks(over(limits::kMaxChunks));
+                 }),
+                 "262145 chunks"));
 
   const Frame huge = Frame::of(std::vector<std::byte>(limits::kMaxHeaderBytes + 8));
   BOOST_TEST(has(refusal(decode({.header = huge, .tensors = {}})), "at most 16777216 are allowed"));

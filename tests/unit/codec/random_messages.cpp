@@ -92,44 +92,6 @@ std::vector<std::uint32_t> RandomMessages::ascending_ids(std::size_t n) {
   return ids;
 }
 
-ViewRecord RandomMessages::record(std::size_t size) {
-  size_ = size;
-  ViewRecord result;
-  auto& [v, history, floor, members, stand_by, servers, shards] = result;
-  v = later_than(View{word32() / 2, word32() / 2});
-  history = word32();
-  floor = clock();
-  for (std::uint32_t id : ascending_ids(length() + length())) {
-    auto& list = below(4) == 0 ? stand_by : members;
-    list.emplace_back();
-    auto& [key, peer, n] = list.back();
-    key = {MemberId(id), Incarnation(word32())};
-    peer = PeerId(word());
-    n = clock();
-  }
-  for (std::uint32_t id : ascending_ids(length())) {
-    servers.emplace_back();
-    auto& [server, incarnation, peer, address, public_key] = servers.back();
-    server = ServerId(id);
-    incarnation = Incarnation(word32());
-    peer = PeerId(word());
-    address = text(false);
-    public_key = text(false);
-  }
-  if (servers.empty()) return result;
-  for (std::size_t n = length(); n > 0; --n) {
-    shards.emplace_back();
-    auto& [owner, backup, chunk_ids] = shards.back();
-    owner = servers[below(servers.size())].id;
-    const ServerId other = servers[below(servers.size())].id;
-    if (other != owner) backup = other;
-  }
-  if (shards.empty()) return result;
-  for (std::uint32_t id : ascending_ids(3 * length()))
-    shards[below(shards.size())].chunks.push_back(ChunkId(id));
-  return result;
-}
-
 template <>
 SyncOptions RandomMessages::draw() {
   SyncOptions m;
@@ -312,73 +274,6 @@ CommitAck RandomMessages::draw() {
   auto& [from, committed] = m;
   from = shard();
   committed = clock();
-  return m;
-}
-
-template <>
-Prepare RandomMessages::draw() {
-  Prepare m;
-  auto& [next, base] = m;
-  base = View{word32() / 2, word32()};
-  next = later_than(base);
-  return m;
-}
-
-template <>
-Report RandomMessages::draw() {
-  Report m;
-  auto& [next, base, members, ledger, newer] = m;
-  base = View{word32() / 2, word32()};
-  next = later_than(base);
-  for (std::uint32_t id : ascending_ids(length())) {
-    members.emplace_back();
-    auto& [key, committed, granted_end] = members.back();
-    key = {MemberId(id), Incarnation(word32())};
-    committed = clock();
-    granted_end = clock();
-  }
-  ledger = positions();
-  if (flip()) {
-    newer = record(size_);
-    newer->view = later_than(base);
-  }
-  return m;
-}
-
-template <>
-Cut RandomMessages::draw() {
-  Cut m;
-  auto& [view_record, base, members, ledger, snapshot] = m;
-  view_record = record(size_);
-  base = View{word32() / 2, word32()};
-  view_record.view = later_than(base);
-  for (std::uint32_t id : ascending_ids(length())) {
-    members.emplace_back();
-    auto& [key, committed] = members.back();
-    key = {MemberId(id), Incarnation(word32())};
-    committed = clock();
-  }
-  ledger = positions();
-  if (flip()) snapshot = SnapshotId(word32());
-  return m;
-}
-
-template <>
-Done RandomMessages::draw() {
-  Done m;
-  auto& [v, ledger_digest, log_end] = m;
-  v = view();
-  ledger_digest = word();
-  log_end = static_cast<std::uint64_t>(count());
-  return m;
-}
-
-template <>
-Go RandomMessages::draw() {
-  Go m;
-  auto& [view_record, list] = m;
-  view_record = record(size_);
-  list = leases();
   return m;
 }
 

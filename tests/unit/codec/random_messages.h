@@ -13,6 +13,8 @@
 namespace convoy::testing {
 
 inline constexpr std::size_t kMessageKinds = std::variant_size_v<Message>;
+inline const std::size_t kReplicate = Message(Replicate{}).index();
+inline constexpr std::size_t kStreamEntries = std::variant_size_v<decltype(Replicate::entry)>;
 
 class RandomMessages {
  public:
@@ -41,6 +43,7 @@ class RandomMessages {
   View later_than(View v);
   Clock clock() { return Clock(count()); }
   ShardId shard() { return ShardId(static_cast<std::uint32_t>(below(1000))); }
+  ServerRecord server(ServerId id);
   IntervalSet positions();
   std::vector<Lease> leases();
   std::vector<ChunkData> chunks(Encoding encoding);
@@ -49,5 +52,29 @@ class RandomMessages {
   std::mt19937_64 random_;
   std::size_t size_ = 0;
 };
+
+// Where one file draws what another one fills.
+template <>
+Push RandomMessages::draw();
+template <>
+Commit RandomMessages::draw();
+template <>
+Prepare RandomMessages::draw();
+template <>
+Report RandomMessages::draw();
+template <>
+Cut RandomMessages::draw();
+template <>
+Done RandomMessages::draw();
+template <>
+Go RandomMessages::draw();
+template <>
+Replicate RandomMessages::draw();
+template <>
+ReplicateAck RandomMessages::draw();
+template <>
+FetchChunks RandomMessages::draw();
+template <>
+ChunkStates RandomMessages::draw();
 
 }  // namespace convoy::testing

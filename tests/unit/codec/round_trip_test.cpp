@@ -63,6 +63,22 @@ BOOST_AUTO_TEST_CASE(default_messages_arrive_where_a_default_means_something) {
   }
 }
 
+// The reader may read no more words than there are, and much of a large message lies behind far pointers,
+// which are charged whenever they are followed, to see whether they are null as well.
+BOOST_AUTO_TEST_CASE(a_message_of_many_small_parts_stays_within_the_traversal_limit) {
+  ViewRecord record{.view = {1, 2}, .servers = {{.id = ServerId(0)}}};
+  Cut cut{.record = record, .base = {1, 1}};
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    record.servers.push_back({.id = ServerId(i + 1)});
+    record.shards.push_back({.owner = ServerId(i), .backup = std::nullopt, .chunks = {}});
+    cut.sources.push_back({.server = {.id = ServerId(i)}, .chunks = {}});
+  }
+  for (const Message& message : {Message(Go{record, {}}), Message(cut)}) {
+    const Envelope envelope{.view = {1, 2}, .from = PeerId(1), .incarnation = {}, .message = message};
+    BOOST_TEST(difference(envelope, RunId(1), decode(encode(envelope, RunId(1)))) == "");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_same_envelope_gives_the_same_bytes) {
   for (std::size_t kind = 0; kind < kMessageKinds; ++kind) {
     RandomMessages random(kind);

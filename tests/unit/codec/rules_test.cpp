@@ -1,8 +1,10 @@
 // Every rule that the schema states, broken once. encode() does not judge, so the messages are made with it.
 #include <boost/test/unit_test.hpp>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <string>
+#include <variant>
 
 #include "messages/codec/codec.h"
 #include "messages/codec/limits.h"
@@ -52,6 +54,23 @@ Push good_push() {
                      {ChunkId(1), Frame::of(std::vector<std::byte>(4))}}};
 }
 
+Replicate replicated(std::variant<Push, Commit, StreamEnd> entry) {
+  return {.shard = ShardId(0),
+          .stream = {1, 1},
+          .sequence = 1,
+          .member = {MemberId(4), Incarnation(2)},
+          .entry = std::move(entry)};
+}
+
+// As good_record() may have got its chunks; p3 leaves.
+Cut good_cut() {
+  const ViewRecord record = good_record();
+  return {.record = record,
+          .base = {1, 1},
+          .sources = {{{ServerId(3), Incarnation(1), PeerId(23), "127.0.0.1:3"}, {ChunkId(0), ChunkId(2)}},
+                      {record.servers[0], {ChunkId(1)}}}};
+}
+
 constexpr std::int64_t kTooMany = limits::kMaxCount;
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 const double kInfinity = std::numeric_limits<double>::infinity();
@@ -61,6 +80,50 @@ BOOST_AUTO_TEST_SUITE(rules)
 BOOST_AUTO_TEST_CASE(a_record_that_keeps_the_rules_is_accepted) {
   BOOST_TEST(sent(Go{good_record(), {}}).ok());
   BOOST_TEST(sent(good_push()).ok());
+  BOOST_TEST(sent(good_cut()).ok());
+  BOOST_TEST(sent(FetchChunks{{1, 1}, {ChunkId(0), ChunkId(limits::kMaxChunks - 1)}}).ok());
+  BOOST_TEST(sent(ReplicateAck{.shard = ShardId(0), .stream = {1, 1}, .upto = 0}).ok());
+  for (const auto& entry : std::initializer_list<std::variant<Push, Commit, StreamEnd>>{
+           good_push(), Commit{ShardId(0), Clock(1)}, StreamEnd{}})
+    BOOST_TEST(sent(replicated(entry)).ok());
+}
+
+BOOST_AUTO_TEST_CASE(sources_that_contradict_each_other_are_refused) {
+  const auto with = [](const std::function<void(std::vector<ChunkSource>&)>& spoil) {
+    Cut cut = good_cut();
+    spoil(cut.sources);
+    return sent(cut);
+  };
+  BOOST_TEST(refused(with([](auto& s) { s[1].server.id = ServerId(3); }), "source of chunks twice"));
+  BOOST_TEST(refused(with([](auto& s) {
+                       s.push_back({s[0].server, {ChunkId(4)}});
+                     }),
+                     "source of chunks twice"));
+  BOOST_TEST(refused(with([](auto& s) { s[0].chunks = {ChunkId(2), ChunkId(0)}; }), "chunks of a source"));
+  BOOST_TEST(refused(with([](auto& s) { s[0].chunks = {ChunkId(2), ChunkId(2)}; }), "chunks of a source"));
+  BOOST_TEST(refused(with([](auto& s) { s[1].chunks = {ChunkId(2)}; }), "two sources"));
+  BOOST_TEST(refused(with([](auto& s) { s[1].chunks = {ChunkId(limits::kMaxChunks)}; }), "out of range"));
+  BOOST_TEST(refused(with([](auto& s) { s[0].server.address = "a\nb"; }), "control character"));
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_entry_that_is_not_of_its_stream_is_refused) {
+  Replicate before_the_first = replicated(StreamEnd{});
+  before_the_first.sequence = 0;
+  BOOST_TEST(refused(sent(before_the_first), "count from 1"));
+  Push push = good_push();
+  push.shard = ShardId(1);
+  BOOST_TEST(refused(sent(replicated(push)), "another shard"));
+  BOOST_TEST(refused(sent(replicated(Commit{ShardId(1), Clock(1)})), "another shard"));
+  push = good_push();
+  push.chunks[1].chunk = ChunkId(0);
+  BOOST_TEST(refused(sent(replicated(push)), "twice"));
+}
+
+BOOST_AUTO_TEST_CASE(chunks_that_are_asked_for_without_order_are_refused) {
+  BOOST_TEST(refused(sent(FetchChunks{{1, 1}, {}}), "no chunk"));
+  BOOST_TEST(refused(sent(FetchChunks{{1, 1}, {ChunkId(1), ChunkId(0)}}), "ascend"));
+  BOOST_TEST(refused(sent(FetchChunks{{1, 1}, {ChunkId(1), ChunkId(1)}}), "ascend"));
+  BOOST_TEST(refused(sent(FetchChunks{{1, 1}, {ChunkId(limits::kMaxChunks)}}), "out of range"));
 }
 
 BOOST_AUTO_TEST_CASE(a_view_record_that_contradicts_itself_is_refused) {
@@ -160,6 +223,11 @@ BOOST_AUTO_TEST_CASE(negative_and_wild_counts_are_refused) {
              Message(Evaluate{.first = wild, .last = wild, .record = good_record()}),
              Message(EvaluateResult{.correct = wild, .count = 5}),
              Message(EvaluateResult{.count = wild}),
+             Message(Replicate{.sequence = sequence, .entry = StreamEnd{}}),
+             Message(Replicate{.sequence = 1, .entry = Push{.clock = clock}}),
+             Message(Replicate{.sequence = 1, .entry = Push{.correct = wild}}),
+             Message(Replicate{.sequence = 1, .entry = Commit{.committed = clock}}),
+             Message(ReplicateAck{.upto = sequence}),
          }) {
       BOOST_TEST(refused(sent(message), "out of range"), name_of(message) << " with " << wild);
     }
@@ -171,7 +239,8 @@ BOOST_AUTO_TEST_CASE(ids_that_would_size_a_table_are_bounded) {
   for (const Message& message :
        {Message(Pull{.shard = wild}), Message(PullReply{.shard = wild}), Message(Push{.shard = wild}),
         Message(PushAck{.shard = wild}), Message(Commit{.shard = wild}), Message(CommitAck{.shard = wild}),
-        Message(SnapshotPull{.shard = wild}), Message(SnapshotReply{.shard = wild})}) {
+        Message(SnapshotPull{.shard = wild}), Message(SnapshotReply{.shard = wild}),
+        Message(Replicate{.shard = wild}), Message(ReplicateAck{.shard = wild})}) {
     BOOST_TEST(refused(sent(message), "shard 16384 is out of range"), name_of(message));
   }
   Push push = good_push();
@@ -237,6 +306,16 @@ BOOST_AUTO_TEST_CASE(tensor_frames_must_be_those_that_the_header_announces) {
   stray.tensors.push_back(good.tensors[0]);
   BOOST_TEST(refused(decode(stray), "does not announce"));
 
+  for (const auto& entry :
+       std::initializer_list<std::variant<Push, Commit, StreamEnd>>{Commit{}, StreamEnd{}}) {
+    stray = encode({{1, 1}, PeerId(5), {}, replicated(entry)}, RunId(1));
+    stray.tensors.push_back(good.tensors[0]);
+    BOOST_TEST(refused(decode(stray), "does not announce"));
+  }
+  missing = encode({{1, 1}, PeerId(5), {}, replicated(good_push())}, RunId(1));
+  missing.tensors.pop_back();
+  BOOST_TEST(refused(decode(missing), "announces 2 tensor frames, but 1 came"));
+
   Push twice = good_push();
   twice.chunks[1].chunk = ChunkId(0);
   BOOST_TEST(refused(sent(twice), "twice"));
@@ -246,6 +325,9 @@ BOOST_AUTO_TEST_CASE(tensor_frames_must_be_those_that_the_header_announces) {
   Push odd = good_push();
   odd.encoding = Encoding::kF64;
   BOOST_TEST(refused(sent(odd), "4 bytes holds no whole numbers"));
+  BOOST_TEST(refused(sent(ChunkStates{.next = {1, 1}, .encoding = Encoding::kF64, .chunks = odd.chunks}),
+                     "4 bytes holds no whole numbers"));
+  BOOST_TEST(refused(sent(ChunkStates{.next = {1, 1}, .chunks = twice.chunks}), "twice"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
