@@ -1,11 +1,13 @@
-// The P-slave's role: owner of one shard of the parameters in a view.
+// The P-slave's role: keeps copies of shards, as their owner or as another owner's backup.
 //
-// It holds every member's pushes until all of them are committed everywhere, applies them (on commit, or in
-// bsp when the clock closes), lets pulls through the delay gate, and stands still between a Prepare and the
-// Cut that follows. The ledger of committed positions is part of its state and changes by the same commit.
+// What a copy does with pushes, commits and pulls stands in shard_copy.h. This is the rest: becoming part of
+// the run, the view change on the P-slave's side (parameter_server_view.cpp), pictures for evaluation, the
+// log of what was committed.
 //
-// This version keeps one copy, the owned one; a backup's copy and the moving of chunks between P-slaves are
-// laid out in the view record and come with their own part of the protocol.
+// A view change here: Prepare freezes every copy and is answered by Report; Cut brings every copy to exactly
+// the cut (a backup first takes its owner's stream to the end), fetches the chunks that the new record gives
+// and no copy here has, builds the new view's copies beside the old, and is answered by Done. On Go, or a
+// member's first message of the new view, the new copies take the place of the old.
 //
 // Not thread-safe; one owner calls step. See role.h for the contract of events and effects.
 #pragma once
@@ -13,11 +15,12 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "actors/delay_gate.h"
 #include "actors/role.h"
+#include "actors/shard_copy.h"
 
 namespace convoy {
 
@@ -37,60 +40,25 @@ class ParameterServer {
 
   void step(Time now, const Event& event, Effects& out);
 
+  // The last cut that was made here, and what it amounts to.
   const ViewRecord& record() const { return record_; }
-  const IntervalSet& ledger() const { return ledger_; }
-  Clock c_min() const { return gate_.c_min(); }
+  const IntervalSet& ledger() const;
   std::uint64_t bad_messages() const { return bad_messages_; }
-
-  // For the checkers: a member whose pull waits at the gate.
-  struct Parked {
-    MemberKey member;
-    Clock clock;
-    Clock after;
-    Clock own;  // commits of its own that count
-  };
-  std::vector<Parked> parked() const;
-  bool serving() const { return record_.view != View{} && prepared_ == record_.view; }
+  // The copies of record(), whether or not it is known to be active.
+  const std::map<ShardId, ShardCopy>& copies() const { return active_ ? copies_ : next_; }
+  // Pulls that wait at the gate.
+  std::vector<ShardCopy::Parked> parked() const;
+  bool serving() const { return record_.view != View{} && prepared_ == record_.view && !cut_; }
 
  private:
   enum class Phase { kGreeting, kJoining, kInRun, kDone };
 
-  // One clock of one member, as it came.
-  struct Held {
-    LeaseId lease;
-    IntervalSet trained;
-    std::uint64_t digest = 0;
-    double loss_sum = 0;
-    std::int64_t correct = 0;
-    Encoding encoding = Encoding::kF32;
-    std::vector<std::optional<Frame>> chunks;  // by place in the shard
-    std::size_t missing = 0;
-    bool complete() const { return missing == 0; }
-  };
-
-  // What was true when a clock was granted, for the statistics of its commit.
-  struct Granted {
-    std::int64_t staleness = 0;
-    std::int64_t applied_by_others = 0;
-    std::int64_t samples_applied = 0;
-    View view;
-  };
-
-  struct Member {
-    MemberKey key;
-    PeerId peer;
-    bool in_view = false;  // of record_; else a leaver, remembered until the view is active
-    Clock committed;       // received
-    Clock applied;         // bsp: closed
-    Clock granted_end;     // first clock never granted, in any view
-    Clock answered_end;    // first clock not answered in this view; a pull below the last one is late
-    std::map<Clock, Held> held;
-    std::map<Clock, Granted> granted;
-    std::optional<Pull> parked;
-    bool wants_ack = false;  // a Commit awaits its CommitAck
-    std::int64_t own_applied = 0;
-    double delay =
-        -1;  // batches committed by anybody between its pull and its apply, on average; < 0: not seen
+  // A cut on its way to being made.
+  struct CutWork {
+    Cut cut;
+    std::set<ShardId> unfinished;                     // copies of the active view that are not at the cut yet
+    std::map<PeerId, std::vector<ChunkId>> fetching;  // not here yet, by source
+    Backoff repeat;
   };
 
   void on(Time, const Saved&, Effects&) {}
@@ -106,46 +74,44 @@ class ParameterServer {
   void on(Time, const Journaled&, Effects&) {}
   void on(Time now, const Envelope& envelope, Effects& out);
 
+  void from_master(Time now, const Envelope& envelope, Effects& out);
   void on_welcome(Time now, const Welcome& message, Effects& out);
   void on_refuse(Time now, const Refuse& message, Effects& out);
-  void on_prepare(Time now, const Prepare& message, Effects& out);
-  void on_cut(Time now, const Cut& message, Effects& out);
-  void on_go(const Go& message, Effects& out);
   void on_allowed_keys(const AllowedKeys& message, Effects& out);
-  void on_pull(Member& member, const Pull& message, Effects& out);
-  void on_push(Member& member, const Push& message, Effects& out);
-  // False when it was refused.
-  bool on_commit(Member& member, Clock committed, bool wants_ack, Effects& out);
   void on_snapshot_pull(const Envelope& envelope, const SnapshotPull& message, Effects& out);
   void on_log_ack(Time now, const CommitLogAck& message, Effects& out);
 
-  // True when a member's message may be served; makes a new view active on its first one.
-  Member* serve(const Envelope& envelope, ShardId shard, Effects& out);
+  // parameter_server_view.cpp
+  void on_prepare(Time now, const Prepare& message, Effects& out);
+  void on_cut(Time now, const Cut& message, Effects& out);
+  void on_go(const Go& message, Effects& out);
+  void on_fetch(const Envelope& envelope, const FetchChunks& message, Effects& out);
+  void on_states(const Envelope& envelope, const ChunkStates& message, Effects& out);
+  void finish_copies(Effects& out);
+  // Whose word on the copy's chunks the cut takes.
+  const ChunkSource* source_of(ChunkId chunk) const;
+  bool at_cut(const std::vector<ChunkId>& chunks) const;
+  void answer_fetches(Effects& out);
+  void plan_fetches(Effects& out);
+  void send_fetches(Effects& out);
+  void complete_cut(Effects& out);
+  void send_done(Effects& out);
   void activate(Effects& out);
-  void apply_ready(Effects& out);
-  void apply_one(Member& member, Effects& out);
-  void close_clock(const std::vector<Member*>& members, Effects& out);
-  void log(const Member& member, Clock clock, const Held& held);
-  void answer(Member& member, Effects& out);
-  void answer_all(Effects& out);
-  double undisturbed_delay() const;
-  void acknowledge_commit(Member& member, Effects& out);
-  void rebuild_gate();
-  // Empty when the cut can be made from what is held; else why not.
-  std::string why_not(const Cut& cut) const;
-  void make_cut(const Cut& cut, Effects& out);
+  std::vector<ChunkId> chunks_of(const std::map<ShardId, ShardCopy>& copies, bool owned_only) const;
 
+  // The copy that a member's message is for, when it may be served; makes a new view active on its first one.
+  ShardCopy* serve(const Envelope& envelope, ShardId shard, Effects& out);
+  // The copy of the active view whose stream with the sender this is.
+  ShardCopy* streamed(const Envelope& envelope, ShardId shard, View stream, bool owned, Effects& out);
+  void start_afresh(Time now, const std::string& why, Effects& out);
   void greet(Time now, Effects& out);
+  void ask(Time now, Effects& out);
   void heartbeat(Time now, Effects& out);
   void send_log(Time now, Effects& out);
+  // The copy whose commits are logged: one speaks for all, since every shard commits the same.
+  const ShardCopy* logging() const;
+  ServerPost post(const ShardCopy& copy, Effects& out);
   void refuse(PeerId peer, Incarnation incarnation, const std::string& why, Effects& out);
-  void refuse(const Member& m, const std::string& why, Effects& out) {
-    refuse(m.peer, m.key.incarnation, why, out);
-  }
-  Contribution contribution(const Member& member, const Held& held) const;
-  const std::vector<ChunkId>& chunks() const { return record_.shards[shard_.value].chunks; }
-  bool bsp() const { return sync_.mode == SyncMode::kBsp; }
-  Clock counted(const Member& m) const { return bsp() ? m.applied : m.committed; }
   void send(PeerId to, Message message, Effects& out) const;
   Envelope envelope(Message message) const;
   void schedule(Effects& out);
@@ -153,35 +119,35 @@ class ParameterServer {
   ParameterServerOptions options_;
   Timing timing_;
   Phase phase_ = Phase::kGreeting;
+  bool leaving_ = false;
   SyncOptions sync_;
   ServerId id_;
   Incarnation incarnation_;
   std::uint64_t keys_version_ = 0;
 
-  ViewRecord record_;             // of the last Cut
-  View prepared_;                 // highest attempt that froze us; == record_.view while serving
-  bool active_ = false;           // record_ is known to be active
-  ViewRecord active_record_;      // the last one known to be active
-  std::optional<Report> report_;  // to repeat while frozen
-  bool initialised_ = false;
-  ShardId shard_;
+  ViewRecord active_record_;             // the last one known to be active
+  std::map<ShardId, ShardCopy> copies_;  // of it
+  ViewRecord record_;                    // of the last cut that was made
+  std::map<ShardId, ShardCopy> next_;    // of it, until it is active
+  bool active_ = false;                  // record_ is active_record_
+  View prepared_;                        // highest attempt that froze us; == record_.view while serving
+  std::optional<Report> report_;         // to repeat while frozen
+  std::optional<CutWork> cut_;
+  IntervalSet cut_ledger_;                 // of record_
+  std::map<PeerId, FetchChunks> waiting_;  // until our part of their cut is made
+  std::map<PeerId, MemberKey> by_peer_;    // members of record_
 
-  std::map<MemberKey, Member> members_;  // of record_, and leavers until it is active; in member order
-  std::map<PeerId, MemberKey> by_peer_;  // those of record_
-  DelayGate gate_;
-  IntervalSet ledger_;
-  std::int64_t samples_applied_ = 0;
-  std::int64_t applied_total_ = 0;
   std::optional<SnapshotId> snapshot_;
   ViewRecord snapshot_record_;
 
+  std::vector<CommitLogEntry> fresh_log_;
   std::deque<CommitLogEntry> log_;  // unacknowledged
   std::uint64_t log_first_ = 0;
   Backoff log_repeat_;
   Time log_due_ = Time::never();
   std::uint64_t log_sent_end_ = 0;
 
-  Backoff ask_;
+  Backoff ask_;  // Hello, Join, Leave
   Time heartbeat_at_ = Time::never();
   Time wake_at_ = Time::never();
   Time now_{};

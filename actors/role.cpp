@@ -12,6 +12,7 @@ struct Describe {
     out << "send to " << e.to << " in " << e.envelope.view << ": " << describe(e.envelope.message);
   }
   void operator()(const Connect& e) const { out << "connect " << e.peer << " at " << e.address; }
+  void operator()(const Disconnect& e) const { out << "disconnect " << e.peer; }
   void operator()(const WakeAt& e) const { out << "wake at " << e.at; }
   void operator()(const WarmUp&) const { out << "warm up"; }
   void operator()(const Compute& e) const {
@@ -30,7 +31,11 @@ struct Describe {
   void operator()(const SendChunks& e) const {
     out << "send chunks to " << e.to << " in " << e.envelope.view << ": " << describe(e.envelope.message);
   }
-  void operator()(const TakeSnapshot& e) const { out << "take " << e.snapshot; }
+  void operator()(const InstallChunks& e) const { out << "install " << e.chunks.size() << " chunks"; }
+  void operator()(const KeepChunks& e) const { out << "keep " << e.chunks.size() << " chunks"; }
+  void operator()(const TakeSnapshot& e) const {
+    out << "take " << e.snapshot << " of " << e.chunks.size() << " chunks";
+  }
   void operator()(const Journal& e) const { out << "journal " << e.record.view; }
   void operator()(const SaveModel& e) const { out << "save model of clock " << e.clock; }
   void operator()(const Prefetch& e) const { out << "prefetch " << e.lease.id << " " << e.lease.positions; }
@@ -38,10 +43,11 @@ struct Describe {
   void operator()(const Trace& e) const { std::visit(*this, e); }
 
   void operator()(const TraceGrant& t) const {
-    out << "# granted " << t.member << " clock " << t.clock << " at c_min " << t.c_min;
+    out << "# granted " << t.shard << " " << t.member << " clock " << t.clock << " at c_min " << t.c_min;
   }
   void operator()(const TraceApply& t) const {
-    out << "# applied " << t.member << " clock " << t.clock << " " << t.trained;
+    out << "# applied " << t.shard << (t.owned ? " " : " (backup) ") << t.member << " clock " << t.clock
+        << " " << t.trained;
   }
   void operator()(const TraceCut& t) const { out << "# cut " << t.record.view << " ledger " << t.ledger; }
   void operator()(const TraceActive& t) const { out << "# active " << t.record.view; }

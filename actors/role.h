@@ -4,8 +4,9 @@
 // The shell around it (the CAF adapter in node/, the engine in master/sim) feeds events one at a time and
 // carries out the effects *in the order given*. The contract:
 //   - An effect list is complete: nothing else leaves a role.
-//   - Compute, Apply, SendChunks, TakeSnapshot and EvaluateSlice go to the executor, which works through them
-//   in order;
+//   - Compute, Apply, SendChunks, InstallChunks, KeepChunks, TakeSnapshot and EvaluateSlice go to the
+//   executor, which
+//     works through them in order;
 //     so a reply shows exactly the applies that were listed before it.
 //   - WakeAt replaces the previous one; the shell answers it with a Tick. Early or repeated Ticks are
 //   harmless.
@@ -93,6 +94,11 @@ struct Connect {
   std::string public_key;
 };
 
+// Nothing more is to be said to that peer: stop dialling it.
+struct Disconnect {
+  PeerId peer;
+};
+
 struct WakeAt {
   Time at;
 };
@@ -160,8 +166,8 @@ struct Apply {
   std::int64_t samples_before = 0;  // applied before this one: the position in the schedule
 };
 
-// P-slave: fill `envelope`'s PullReply or SnapshotReply with the chunks as they are now (or in the snapshot)
-// and send.
+// P-slave: fill `envelope`'s PullReply or SnapshotReply with the chunks as they are now (or in the snapshot),
+// or its ChunkStates with their whole state, and send.
 struct SendChunks {
   PeerId to;
   Envelope envelope;
@@ -172,14 +178,39 @@ struct SendChunks {
   double expected_delay = 0;
 };
 
+// P-slave: these chunks came from their source; their whole state, as it was sent by SendChunks there.
+struct InstallChunks {
+  Encoding encoding = Encoding::kF32;
+  std::vector<ChunkData> chunks;
+};
+
+// P-slave: every other chunk may be forgotten (its snapshot may not).
+struct KeepChunks {
+  std::vector<ChunkId> chunks;  // ascending
+};
+
 struct TakeSnapshot {
   SnapshotId snapshot;  // replaces an earlier one
+  std::vector<ChunkId> chunks;
+};
+
+// What a Master knows of a node of its view, for the Master that may come after it.
+struct KnownNode {
+  PeerId peer;
+  RoleKind role = RoleKind::kWorker;
+  std::string name, host, device, address, public_key;
+  std::uint32_t id = 0;
+  Incarnation incarnation;
+  double samples_per_s = 0;
+
+  friend bool operator==(const KnownNode&, const KnownNode&) = default;
 };
 
 // Master: make the record durable as active, then answer Journaled.
 struct Journal {
   ViewRecord record;
   IntervalSet ledger;
+  std::vector<KnownNode> nodes;  // of the record: members, those on stand-by, P-slaves
 };
 
 // Master: write the trained model, every chunk of it, then answer Saved.
@@ -199,11 +230,14 @@ struct Quit {
 // ---- What happened, for checkers, counters and people
 
 struct TraceGrant {
+  ShardId shard;
   MemberKey member;
   Clock clock;
   Clock c_min;
 };
 struct TraceApply {
+  ShardId shard;
+  bool owned = true;  // or the backup's copy
   MemberKey member;
   Clock clock;
   IntervalSet trained;
@@ -215,6 +249,7 @@ struct TraceCut {
 };
 struct TraceActive {
   ViewRecord record;
+  IntervalSet ledger;  // of its cut; the Master's only
 };
 struct TraceNote {
   std::string text;  // one line for the log
@@ -230,10 +265,12 @@ struct TraceJoined {
 struct TraceLost {
   std::string name;
   std::string why;
-  Duration after{};  // since it was last heard
+  Duration after{};                   // since it was last heard
+  std::optional<ServerKey> server{};  // a P-slave, and which life of it
 };
 struct TraceLog {
   ServerId server;
+  Incarnation incarnation;  // a P-slave that came back logs from the cut on that took it in
   std::vector<CommitLogEntry> entries;
 };
 struct TraceEvaluation {
@@ -251,9 +288,9 @@ struct TraceTrained {
 using Trace = std::variant<TraceGrant, TraceApply, TraceCut, TraceActive, TraceNote, TraceViolation,
                            TraceJoined, TraceLost, TraceLog, TraceEvaluation, TraceTrained>;
 
-using Effect =
-    std::variant<Send, Connect, WakeAt, WarmUp, Compute, Abandon, EvaluateSlice, Prepared, InitialiseChunks,
-                 Apply, SendChunks, TakeSnapshot, Journal, SaveModel, Quit, Trace, Prefetch, AllowKeys>;
+using Effect = std::variant<Send, Connect, Disconnect, WakeAt, WarmUp, Compute, Abandon, EvaluateSlice,
+                            Prepared, InitialiseChunks, Apply, SendChunks, InstallChunks, KeepChunks,
+                            TakeSnapshot, Journal, SaveModel, Quit, Trace, Prefetch, AllowKeys>;
 using Effects = std::vector<Effect>;
 
 // One line each, for transcripts.

@@ -47,6 +47,10 @@ bool only_the_master_says(const Message& message) {
          std::holds_alternative<Farewell>(message) || std::holds_alternative<LeaseGrant>(message);
 }
 
+bool lists_peer(const std::vector<ServerRecord>& servers, PeerId peer) {
+  return std::any_of(servers.begin(), servers.end(), [&](const ServerRecord& s) { return s.peer == peer; });
+}
+
 bool all_true(const std::vector<bool>& flags) {
   return std::find(flags.begin(), flags.end(), false) == flags.end();
 }
@@ -266,7 +270,18 @@ void Worker::on_go(Time, const Go& message, Effects& out) {
   const MemberRecord* me = member != nullptr ? member : waiting;
   if (me == nullptr || me->key != key_) return;
 
+  for (const ServerRecord& s : record_.servers) {
+    if (!lists_peer(record.servers, s.peer)) out.push_back(Disconnect{s.peer});
+  }
   record_ = record;
+  // A picture that a P-slave took with it is not waited for.
+  if (evaluation_ && !evaluation_->running && !evaluation_->result) {
+    for (const ServerRecord& s : evaluation_->task.record.servers) {
+      if (lists_peer(record_.servers, s.peer)) continue;
+      evaluation_.reset();
+      break;
+    }
+  }
   for (const ServerRecord& s : record_.servers) out.push_back(Connect{s.peer, s.address, s.public_key});
   n_ = me->n;
   commit_acked_.assign(record_.shards.size(), n_);

@@ -36,6 +36,8 @@ class Evaluation {
   TraceEvaluation outcome() const;
   bool done() const { return answered_ == tasks_.size(); }
   bool is_final() const { return final_; }
+  // Where the chunks of the picture are.
+  const ViewRecord& record() const { return record_; }
 
  private:
   struct Task {

@@ -18,6 +18,7 @@ bool lists(const ViewRecord& record, PeerId peer) {
 }
 
 constexpr double kUnknownSpeed = 0;
+constexpr std::uint32_t kLivesATermBits = 16;  // of one name
 constexpr std::int64_t kMaxAheadClocks = 512;
 constexpr std::int64_t kFirstAheadClocks = 8;  // before anything is known of a node's speed
 
@@ -52,6 +53,60 @@ void Master::step(Time now, const Event& event, Effects& out) {
 
 void Master::on(Time now, const Started&, Effects&) {
   check_at_ = now + timing_.heartbeat;
+  if (options_.restart) take_over(now);
+}
+
+// The last active view goes on until the first of this term replaces it: its members train within their
+// leases, its P-slaves serve. Whoever does not come back in time is taken for dead as always.
+void Master::take_over(Time now) {
+  const MasterRestart& restart = *options_.restart;
+  base_ = restart.last.record;
+  ledger_ = logged_ = restart.last.ledger;
+  for (const KnownNode& known : restart.last.nodes) {
+    const bool worker = known.role == RoleKind::kWorker;
+    Node node;
+    node.peer = known.peer;
+    node.role = known.role;
+    node.name = known.name;
+    node.host = known.host;
+    node.device = known.device;
+    node.address = known.address;
+    node.public_key = known.public_key;
+    node.id = known.id;
+    node.incarnation = known.incarnation;
+    node.samples_per_s = known.samples_per_s;
+    node.ready = true;
+    node.heard = now;
+    (worker ? member_names_ : server_names_)[node.name] = {node.id, node.incarnation};
+    std::uint32_t& next = worker ? next_member_id_ : next_server_id_;
+    next = std::max(next, node.id + 1);
+    detector_.watch(node.peer, now);
+    if (!worker) {
+      const auto written = restart.log_next.find({ServerId(node.id), node.incarnation});
+      if (written != restart.log_next.end()) log_next_[ServerId(node.id)] = written->second;
+    }
+    nodes_[node.peer] = std::move(node);
+  }
+  while (options_.evaluate_every > 0 && evaluate_at_ <= ledger_.size())
+    evaluate_at_ += options_.evaluate_every;
+  took_over_ = true;
+  stage_ = Stage::kTraining;
+  want_change("the Master came back");
+  servers_changed_ = true;
+}
+
+std::vector<KnownNode> Master::known_nodes(const ViewRecord& record) const {
+  std::vector<KnownNode> known;
+  for (const auto& [peer, node] : nodes_) {
+    if (!lists(record, peer)) continue;
+    known.push_back({peer, node.role, node.name, node.host, node.device, node.address, node.public_key,
+                     node.id, node.incarnation, speed_of(node)});
+  }
+  return known;
+}
+
+void Master::on(Time now, const PeerBack&, Effects& out) {
+  if (attempt_ && stage_ != Stage::kStopping) repeat_attempt(now, out);
 }
 
 void Master::on(Time now, const Tick&, Effects& out) {
@@ -144,7 +199,7 @@ void Master::on_hello(Time now, const Envelope& envelope, const Hello& message, 
   }
   auto& names = message.role == RoleKind::kWorker ? member_names_ : server_names_;
   if (const auto at = nodes_.find(envelope.from); at != nodes_.end()) {
-    if (message.previous != at->second.incarnation) return welcome(at->second, out);  // our Welcome was lost
+    if (message.previous < at->second.incarnation) return welcome(at->second, out);  // our Welcome was lost
     remove(now, envelope.from, "it starts afresh", out);
   }
   // The name's earlier holder: gone if its connection is, else the newcomer waits.
@@ -159,9 +214,13 @@ void Master::on_hello(Time now, const Envelope& envelope, const Hello& message, 
     remove(now, peer, "it came back as another process", out);
     break;
   }
-  auto [entry, fresh] =
-      names.try_emplace(message.name, static_cast<std::uint32_t>(names.size()), Incarnation(0));
-  entry->second.second = Incarnation(entry->second.second.value + 1);
+  std::uint32_t& next_id = message.role == RoleKind::kWorker ? next_member_id_ : next_server_id_;
+  auto [entry, fresh] = names.try_emplace(message.name, next_id, Incarnation(0));
+  if (fresh) ++next_id;
+  // Higher than any that an earlier Master may have given without a trace in the journal.
+  const std::uint32_t of_term = (options_.term - 1) << kLivesATermBits;
+  entry->second.second =
+      Incarnation(std::max({entry->second.second.value, message.previous.value, of_term}) + 1);
   Node node;
   node.peer = envelope.from;
   node.role = message.role;
@@ -193,15 +252,30 @@ void Master::on_join(Time now, Node& node, const Join& message, Effects& out) {
     out.push_back(Trace{TraceJoined{node.key(), node.name}});
     want_change(node.name + " joins");
     run_evaluation(now, out);  // a slice may wait for somebody
-  } else if (base_.view != View{}) {
-    out.push_back(Trace{TraceNote{"P-slave " + node.name + " is here, but P-slaves are those of the start"}});
   } else {
     want_change("P-slave " + node.name + " joins");
+    servers_changed_ = true;
   }
 }
 
 void Master::on_leave(Time now, Node& node, Effects& out) {
+  const bool again = node.leaving;
   node.leaving = true;
+  const ServerRecord* server =
+      node.role == RoleKind::kServer ? base_.find_server(ServerId(node.id)) : nullptr;
+  if (server != nullptr || (node.role == RoleKind::kServer && attempt_)) {
+    if (again) return;
+    const bool alone = std::none_of(nodes_.begin(), nodes_.end(), [](const auto& entry) {
+      const Node& n = entry.second;
+      return n.role == RoleKind::kServer && n.ready && !n.leaving;
+    });
+    if (alone)
+      out.push_back(
+          Trace{TraceNote{"P-slave " + node.name + " wants to leave: waiting for another to take over"}});
+    want_change("P-slave " + node.name + " leaves");
+    servers_changed_ = true;
+    return;
+  }
   if (stage_ == Stage::kTraining && node.role == RoleKind::kWorker &&
       (base_.find_member(MemberId(node.id)) != nullptr || base_.find_stand_by(MemberId(node.id)) != nullptr ||
        attempt_)) {
@@ -219,22 +293,14 @@ void Master::remove(Time now, PeerId peer, const std::string& why, Effects& out)
   const Node node = at->second;
   nodes_.erase(at);
   detector_.forget(peer);
-  out.push_back(Trace{TraceLost{node.name, why, now - node.heard}});
+  TraceLost lost{node.name, why, now - node.heard};
+  if (node.role == RoleKind::kServer) lost.server = ServerKey{ServerId(node.id), node.incarnation};
+  out.push_back(Trace{std::move(lost)});
   if (evaluation_) {
     evaluation_->lost(peer);
     run_evaluation(now, out);
   }
-  if (node.role == RoleKind::kServer) {
-    const ServerRecord* owner = base_.find_server(ServerId(node.id));
-    const bool in_cut = attempt_ && attempt_->cut.record.find_server(ServerId(node.id)) != nullptr;
-    if ((owner != nullptr && owner->incarnation == node.incarnation) || in_cut) {
-      stop(now, true,
-           "P-slave " + node.name + " at " + node.address + " is lost (" + why +
-               ") and nobody else has its part of the parameters: start the run again",
-           out);
-    }
-    return;
-  }
+  if (node.role == RoleKind::kServer) return server_lost(now, node, why, out);
   const MemberRecord* m = base_.find_member(MemberId(node.id));
   const MemberRecord* s = base_.find_stand_by(MemberId(node.id));
   const bool in_base = (m != nullptr && m->key == node.key()) || (s != nullptr && s->key == node.key());
@@ -285,7 +351,9 @@ void Master::on_lease_request(Time, const Envelope& envelope, Node& node, const 
                               Effects& out) {
   const MemberRecord* member = base_.find_member(MemberId(node.id));
   if (member == nullptr || member->key != node.key() || envelope.view != base_.view) return;
-  // A cut that is under way has its own book: what is given now would be void.
+  // A cut that is under way has its own book: what is given now would be void. And a Master that has just
+  // come knows of no leases.
+  if (took_over_) return;
   if (attempt_ && attempt_->phase != Attempt::Phase::kReports) return;
   if (message.committed > message.next || message.next > book_.next_of(MemberId(node.id))) {
     return refuse(envelope, RefuseReason::kBadMessage, "leases asked for beyond those that were given", out);
@@ -297,6 +365,15 @@ void Master::on_lease_request(Time, const Envelope& envelope, Node& node, const 
 
 void Master::on_log(Node& node, const CommitLog& message, Effects& out) {
   if (node.role != RoleKind::kServer) return;
+  if (attempt_ && !all_at_cut()) {
+    attempt_->logs[{node.peer, message.first}] = message;
+    return;
+  }
+  write_log(node, message, out);
+  maybe_journal(out);
+}
+
+void Master::write_log(const Node& node, const CommitLog& message, Effects& out) {
   const ServerId server(node.id);
   std::uint64_t& next = log_next_[server];
   if (message.first > next) return;  // a gap: the repeat fills it
@@ -304,11 +381,9 @@ void Master::on_log(Node& node, const CommitLog& message, Effects& out) {
   if (end > next) {
     const auto skip = static_cast<std::ptrdiff_t>(next - message.first);
     std::vector<CommitLogEntry> fresh(message.entries.begin() + skip, message.entries.end());
-    if (!base_.servers.empty() && base_.servers.front().id == server) {
-      for (const CommitLogEntry& e : fresh) logged_samples_ += e.trained.size();
-    }
+    for (const CommitLogEntry& e : fresh) logged_.insert(e.trained);
     next = end;
-    out.push_back(Trace{TraceLog{server, std::move(fresh)}});
+    out.push_back(Trace{TraceLog{server, node.incarnation, std::move(fresh)}});
   }
   send(node.peer, CommitLogAck{next}, out);
   if (evaluation_due() && !(attempt_ && attempt_->cut.snapshot)) want_change("evaluation is due");
@@ -318,7 +393,7 @@ void Master::on_log(Node& node, const CommitLog& message, Effects& out) {
 
 bool Master::evaluation_due() const {
   return options_.test_count > 0 && options_.evaluate_every > 0 && !evaluation_ &&
-         logged_samples_ >= evaluate_at_ && stage_ == Stage::kTraining;
+         logged_.size() >= evaluate_at_ && stage_ == Stage::kTraining;
 }
 
 std::vector<Evaluation::Candidate> Master::evaluators() const {
@@ -378,7 +453,7 @@ MasterStatus Master::status(Time now) const {
   MasterStatus s;
   s.view = base_.view;
   s.c_min = base_.floor;
-  s.samples = std::max(logged_samples_, ledger_.size());
+  s.samples = std::max(logged_.size(), ledger_.size());
   s.end = options_.sync.end_position;
   s.sample_count = options_.sync.sample_count;
   s.started = base_.view != View{};

@@ -1,9 +1,10 @@
 // The Master's role: scheduler of the run. It knows the nodes, decides views, leases samples, has pictures
 // evaluated and ends the run when the ledger is full.
 //
-// View change (design: the one mechanism), here for W-slaves: Prepare -> Reports -> Cut -> Dones -> journal
-// -> Go. One attempt runs at a time; what comes up meanwhile starts the next when it is through. P-slaves are
-// those of the start; losing one ends the run with a clear word.
+// View change (design: the one mechanism): Prepare -> Reports -> Cut -> Dones and the log up to the cut ->
+// journal -> Go. One attempt runs at a time; what comes up meanwhile starts the next when it is through, and
+// a P-slave that is lost in the middle starts another, higher one. P-slaves come, leave and die like
+// W-slaves, as long as each shard has a copy somewhere.
 //
 // master.cpp holds nodes, samples and time; master_view.cpp the view change and the end.
 // Not thread-safe; one owner calls step. See role.h for the contract of events and effects.
@@ -23,6 +24,12 @@
 
 namespace convoy {
 
+// Where an earlier Master of the run was, by its journal and its record of the logs.
+struct MasterRestart {
+  Journal last;                                 // active view
+  std::map<ServerKey, std::uint64_t> log_next;  // entries written down, by life
+};
+
 struct MasterOptions {
   RunId run;
   std::uint32_t term = 1;  // journaled before the first message
@@ -36,7 +43,9 @@ struct MasterOptions {
   bool equal_partition = false;
   std::size_t min_w_slaves = 1;
   std::size_t min_p_slaves = 1;
+  bool backups = false;  // each shard has a second copy, as soon as there are two P-slaves
   Duration lease_ahead = std::chrono::seconds(30);
+  std::optional<MasterRestart> restart;  // none: the run begins
 };
 
 // A picture of the Master for people; made on request.
@@ -80,7 +89,13 @@ class Master {
 
   const ViewRecord& record() const { return base_; }
   const IntervalSet& ledger() const { return ledger_; }
+  // The record that becomes active next, once its cut has gone out; else nullptr.
+  const ViewRecord* next_record() const {
+    return attempt_ && attempt_->phase != Attempt::Phase::kReports ? &attempt_->cut.record : nullptr;
+  }
   MasterStatus status(Time now) const;
+  // The P-slave of the record, in that life, is known and not taken for dead.
+  bool alive(const ServerRecord& server) const;
   bool ended() const { return stage_ == Stage::kStopping || stage_ == Stage::kDone; }
 
  private:
@@ -108,8 +123,11 @@ class Master {
     std::map<ServerId, Report> reports;
     std::map<ServerId, Done> dones;
     Cut cut;
+    std::vector<ServerRecord> cut_to;  // the new view's P-slaves, and those that leave
     IntervalSet ledger;
     LeaseBook book{false};
+    // Logs that came before all were at the cut. What an attempt has applied that fails may be void.
+    std::map<std::pair<PeerId, std::uint64_t>, CommitLog> logs;
     Time began;
     std::string reason;
     Backoff repeat;
@@ -119,7 +137,7 @@ class Master {
   void on(Time now, const Started&, Effects& out);
   void on(Time now, const Tick&, Effects& out);
   void on(Time now, const PeerLost& event, Effects& out);
-  void on(Time, const PeerBack&, Effects&) {}
+  void on(Time now, const PeerBack&, Effects& out);
   void on(Time now, const LeaveRequested&, Effects& out);
   void on(Time, const WarmedUp&, Effects&) {}
   void on(Time, const Gradients&, Effects&) {}
@@ -134,9 +152,12 @@ class Master {
   void on_lease_request(Time now, const Envelope& envelope, Node& node, const LeaseRequest& message,
                         Effects& out);
   void on_log(Node& node, const CommitLog& message, Effects& out);
+  void write_log(const Node& node, const CommitLog& message, Effects& out);
   void on_leave(Time now, Node& node, Effects& out);
   void on_join(Time now, Node& node, const Join& message, Effects& out);
   void welcome(const Node& node, Effects& out);
+  void take_over(Time now);
+  std::vector<KnownNode> known_nodes(const ViewRecord& record) const;
   void remove(Time now, PeerId peer, const std::string& why, Effects& out);
   void check_suspects(Time now, Effects& out);
   double speed_of(const Node& node) const;
@@ -146,10 +167,19 @@ class Master {
   // master_view.cpp
   void want_change(const std::string& reason);
   void maybe_start(Time now, Effects& out);
+  void restart_attempt(const std::string& reason);
   void start_attempt(Time now, Effects& out);
   void on_report(Time now, Node& node, const Report& message, Effects& out);
   void on_done(Time now, Node& node, const Done& message, Effects& out);
   void cut(Time now, Effects& out);
+  void place_chunks(Cut& cut) const;
+  bool all_at_cut() const;
+  bool log_is_complete() const;
+  bool leavers_logs_are_complete() const;
+  void maybe_journal(Effects& out);
+  void server_lost(Time now, const Node& node, const std::string& why, Effects& out);
+  void drop_evaluation_without(const std::vector<ServerRecord>& servers, Effects& out);
+  void check_holders(Time now, const std::string& lost, Effects& out);
   void activate(Time now, Effects& out);
   void send_go(PeerId peer, Effects& out);
   void repeat_attempt(Time now, Effects& out);
@@ -175,18 +205,22 @@ class Master {
   std::uint64_t keys_version_ = 0;  // changes of options_.allowed_keys
   std::map<std::string, std::pair<std::uint32_t, Incarnation>> member_names_;  // ids and lives handed out
   std::map<std::string, std::pair<std::uint32_t, Incarnation>> server_names_;
+  std::uint32_t next_member_id_ = 0;
+  std::uint32_t next_server_id_ = 0;
 
   ViewRecord base_;  // last active view
   std::uint32_t attempts_ = 0;
   IntervalSet ledger_;  // at the cut of base_
   LeaseBook book_;
+  bool took_over_ = false;  // and no view of this Master is active yet: nothing is known of leases
   std::optional<Attempt> attempt_;
   bool change_wanted_ = false;
+  bool servers_changed_ = false;  // worth a view change even while the run closes
   std::string change_reason_;
 
   std::map<ServerId, std::uint64_t> log_next_;
   std::map<ServerId, std::uint64_t> log_end_;  // promised by the last cut
-  std::int64_t logged_samples_ = 0;            // by the first P-slave's log
+  IntervalSet logged_;                         // positions, by anybody's log
   std::int64_t evaluate_at_ = 0;
   std::uint32_t snapshots_ = 0;
   std::optional<Evaluation> evaluation_;

@@ -67,4 +67,63 @@ std::vector<std::vector<ChunkId>> partition_chunks(const std::vector<std::int64_
   return parts;
 }
 
+std::vector<ShardRecord> plan_shards(const std::vector<std::int64_t>& chunk_bytes,
+                                     const std::vector<ServerId>& servers,
+                                     const std::vector<ShardRecord>& base, bool backups) {
+  CONVOY_CHECK(!servers.empty(), "no P-slave to own chunks");
+  const std::size_t count = servers.size();
+  const auto place_of = [&](ServerId id) {
+    return static_cast<std::size_t>(std::lower_bound(servers.begin(), servers.end(), id) - servers.begin());
+  };
+  const auto serves = [&](ServerId id) { return std::binary_search(servers.begin(), servers.end(), id); };
+  std::vector<std::vector<ChunkId>> parts(count);
+  std::vector<std::int64_t> load(count, 0);
+  const auto bytes = [&](ChunkId c) { return chunk_bytes[c.value]; };
+  const auto give = [&](std::size_t to, ChunkId c) {
+    parts[to].push_back(c);
+    load[to] += bytes(c);
+  };
+  std::vector<bool> given(chunk_bytes.size(), false);
+  for (const ShardRecord& s : base) {
+    const bool stays = serves(s.owner);
+    if (!stays && !(s.backup && serves(*s.backup))) continue;
+    for (ChunkId c : s.chunks) {
+      give(place_of(stays ? s.owner : *s.backup), c);
+      given[c.value] = true;
+    }
+  }
+  std::vector<std::uint32_t> rest;
+  for (std::uint32_t c = 0; c < given.size(); ++c) {
+    if (!given[c]) rest.push_back(c);
+  }
+  std::stable_sort(rest.begin(), rest.end(), [&](auto a, auto b) { return chunk_bytes[a] > chunk_bytes[b]; });
+  for (std::uint32_t c : rest)
+    give(static_cast<std::size_t>(std::min_element(load.begin(), load.end()) - load.begin()), ChunkId(c));
+
+  // Each move makes the sum of the squared loads smaller, so this ends.
+  for (;;) {
+    const auto most = static_cast<std::size_t>(std::max_element(load.begin(), load.end()) - load.begin());
+    const auto least = static_cast<std::size_t>(std::min_element(load.begin(), load.end()) - load.begin());
+    const std::int64_t gap = load[most] - load[least];
+    auto best = parts[most].end();
+    for (auto at = parts[most].begin(); at != parts[most].end(); ++at) {
+      if (bytes(*at) < gap && (best == parts[most].end() || bytes(*at) > bytes(*best))) best = at;
+    }
+    if (best == parts[most].end()) break;
+    const ChunkId moved = *best;
+    parts[most].erase(best);
+    load[most] -= bytes(moved);
+    give(least, moved);
+  }
+  std::vector<ShardRecord> shards;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (parts[i].empty()) continue;
+    std::sort(parts[i].begin(), parts[i].end());
+    std::optional<ServerId> backup;
+    if (backups && count > 1) backup = servers[(i + 1) % count];
+    shards.push_back({servers[i], backup, std::move(parts[i])});
+  }
+  return shards;
+}
+
 }  // namespace convoy
