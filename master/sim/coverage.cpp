@@ -2,22 +2,38 @@
 
 #include <iomanip>
 #include <sstream>
+#include <vector>
 
 namespace convoy::sim {
 namespace {
 
-constexpr std::array<const char*, Coverage::kKinds> kKindNames{"crash", "freeze", "slow", "leave",
-                                                               "partition"};
-constexpr std::array<const char*, Coverage::kDoings> kDoingNames{
-    "away", "idle", "pulling", "computing", "pushing", "view change", "evaluating", "closing"};
+constexpr std::array kKindNames{"crash", "freeze", "slow", "leave", "partition"};
+
+constexpr const char* kAway = "away";
+constexpr const char* kIdle = "idle";
+constexpr const char* kPulling = "pulling";
+constexpr const char* kComputing = "computing";
+constexpr const char* kPushing = "pushing";
+constexpr const char* kServing = "serving";
+constexpr const char* kReported = "reported";
+constexpr const char* kCutting = "cutting";
+constexpr const char* kFetching = "fetching";
+constexpr const char* kAtCut = "at the cut";
+constexpr const char* kReports = "reports";
+constexpr const char* kDones = "dones";
+constexpr const char* kJournal = "journal";
+constexpr const char* kViewChange = "view change";
+constexpr const char* kEvaluating = "evaluating";
+constexpr const char* kClosing = "closing";
+constexpr const char* kNobody = "nobody";
 
 }  // namespace
 
 void Coverage::on_begin(const Engine& engine) {
   engine_ = &engine;
-  doing_.clear();
+  doing_ = {{kMasterPeerId, kIdle}};
   evaluating_.clear();
-  view_change_ = closing_ = false;
+  view_change_ = evaluation_ = closing_ = false;
   const Scenario& s = engine.scenario();
   const auto note = [&](bool holds, const char* name) {
     if (holds) ++shapes_[name];
@@ -31,11 +47,15 @@ void Coverage::on_begin(const Engine& engine) {
   note(s.end_position == 1, "one sample");
   note(s.sync.batch < static_cast<std::int64_t>(s.workers.size()), "batch below W-slaves");
   note(s.servers > s.chunks, "more P-slaves than chunks");
+  note(s.uneven_chunks, "chunks of different sizes");
   note(s.in_parts, "gradients in parts");
   note(s.evaluate_every > 0 && s.test_count > 0, "evaluations between");
+  note(s.backups && s.servers + s.more_servers.size() > 1, "backups");
+  note(!s.more_servers.empty(), "P-slaves join");
   for (const Fault& f : s.faults) {
     if (f.kind == FaultKind::kPartition) {
-      note(true, f.server ? "partition from a P-slave" : "partition from the Master");
+      note(!f.on_server, f.server ? "W-slave cut off from a P-slave" : "W-slave cut off from the Master");
+      note(f.on_server, f.other_server ? "P-slave cut off from another" : "P-slave cut off from the Master");
       note(!f.inbound || !f.outbound, "one-way partition");
     }
     if (f.kind == FaultKind::kFreeze)
@@ -44,78 +64,126 @@ void Coverage::on_begin(const Engine& engine) {
   }
 }
 
+void Coverage::on_event(Time, PeerId peer, const Event& event) {
+  const auto* envelope = std::get_if<Envelope>(&event);
+  if (envelope == nullptr || !std::holds_alternative<Cut>(envelope->message)) return;
+  Doing& doing = doing_.try_emplace(peer, kAway).first->second;
+  if (doing == kReported || doing == kAway) doing = kCutting;  // else it comes again, or late
+}
+
 void Coverage::on_effect(Time, PeerId peer, const Effect& effect) {
-  if (peer == kMasterPeerId) {
-    if (const auto* s = std::get_if<Send>(&effect)) {
-      if (std::holds_alternative<Prepare>(s->envelope.message)) view_change_ = true;
-    } else if (const auto* t = std::get_if<Trace>(&effect)) {
-      if (std::holds_alternative<TraceActive>(*t)) view_change_ = false;
-      if (std::holds_alternative<TraceTrained>(*t)) closing_ = true;
-    }
-    return;
+  if (peer == kMasterPeerId)
+    master_effect(effect);
+  else if (engine_->worker(peer) != nullptr)
+    worker_effect(peer, effect);
+  else
+    server_effect(peer, effect);
+}
+
+void Coverage::master_effect(const Effect& effect) {
+  Doing& doing = doing_[kMasterPeerId];
+  if (const auto* s = std::get_if<Send>(&effect)) {
+    const Message& m = s->envelope.message;
+    if (std::holds_alternative<Prepare>(m)) doing = kReports;
+    if (std::holds_alternative<Cut>(m)) doing = kDones;
+    if (std::holds_alternative<Evaluate>(m)) evaluation_ = true;
+  } else if (std::holds_alternative<Journal>(effect)) {
+    doing = kJournal;
+  } else if (const auto* t = std::get_if<Trace>(&effect)) {
+    if (std::holds_alternative<TraceActive>(*t)) doing = kIdle;
+    if (std::holds_alternative<TraceTrained>(*t)) closing_ = true;
+    if (std::holds_alternative<TraceEvaluation>(*t)) evaluation_ = false;
   }
-  if (engine_->worker(peer) == nullptr) return;
+  view_change_ = doing == kReports || doing == kDones || doing == kJournal;
+}
+
+void Coverage::server_effect(PeerId peer, const Effect& effect) {
+  if (const auto* s = std::get_if<Send>(&effect)) {
+    const Message& m = s->envelope.message;
+    if (std::holds_alternative<Hello>(m)) doing_[peer] = kAway;
+    if (std::holds_alternative<Report>(m)) doing_[peer] = kReported;
+    if (std::holds_alternative<FetchChunks>(m)) doing_[peer] = kFetching;
+  } else if (const auto* t = std::get_if<Trace>(&effect)) {
+    if (std::holds_alternative<TraceCut>(*t)) doing_[peer] = kAtCut;
+    if (std::holds_alternative<TraceActive>(*t)) doing_[peer] = kServing;
+  }
+}
+
+void Coverage::worker_effect(PeerId peer, const Effect& effect) {
   if (std::holds_alternative<Compute>(effect)) {
-    doing_[peer] = Doing::kComputing;
+    doing_[peer] = kComputing;
   } else if (std::holds_alternative<EvaluateSlice>(effect)) {
     evaluating_.insert(peer);
   } else if (const auto* s = std::get_if<Send>(&effect)) {
     const Message& m = s->envelope.message;
     if (std::holds_alternative<Pull>(m)) {
       // Pull-ahead: what it computes or pushes meanwhile says more.
-      Doing& doing = doing_.try_emplace(peer, Doing::kIdle).first->second;
-      if (doing != Doing::kComputing && doing != Doing::kPushing) doing = Doing::kPulling;
+      Doing& doing = doing_.try_emplace(peer, kIdle).first->second;
+      if (doing != kComputing && doing != kPushing) doing = kPulling;
     } else if (std::holds_alternative<Push>(m)) {
-      doing_[peer] = Doing::kPushing;
+      doing_[peer] = kPushing;
     } else if (std::holds_alternative<Commit>(m)) {
-      doing_[peer] = Doing::kPulling;
+      doing_[peer] = kPulling;
     } else if (const auto* r = std::get_if<LeaseRequest>(&m); r != nullptr && r->idle) {
-      doing_[peer] = Doing::kIdle;
+      doing_[peer] = kIdle;
     } else if (std::holds_alternative<EvaluateResult>(m)) {
       evaluating_.erase(peer);
     } else if (std::holds_alternative<Hello>(m)) {
-      doing_[peer] = Doing::kAway;
+      doing_[peer] = kAway;
     }
   }
 }
 
-void Coverage::on_fault(Time, const Fault& fault) {
-  auto& row = counts_[static_cast<std::size_t>(fault.kind)];
-  const auto count = [&](Doing doing) { ++row[static_cast<std::size_t>(doing)]; };
-  const std::optional<PeerId> peer = engine_->peer_of(fault.worker);
-  if (!peer) return count(Doing::kAway);
-  const auto doing = doing_.find(*peer);
-  count(doing == doing_.end() ? Doing::kAway : doing->second);
-  if (view_change_) count(Doing::kViewChange);
-  if (evaluating_.contains(*peer)) count(Doing::kEvaluating);
-  if (closing_) count(Doing::kClosing);
+void Coverage::on_fault(Time, const Fault& fault, std::optional<PeerId> victim) {
+  const Role role = fault.on_master ? Role::kMaster : fault.on_server ? Role::kServer : Role::kWorker;
+  const auto count = [&](Doing doing) { ++counts_[{role, fault.kind, doing}]; };
+  if (!victim) return count(kNobody);
+  const auto doing = doing_.find(*victim);
+  count(doing == doing_.end() ? kAway : doing->second);
+  if (view_change_) count(kViewChange);
+  if (role == Role::kWorker ? evaluating_.contains(*victim) : evaluation_) count(kEvaluating);
+  if (closing_) count(kClosing);
 }
 
 void Coverage::add(const Coverage& other) {
-  for (std::size_t k = 0; k < kKinds; ++k) {
-    for (std::size_t d = 0; d < kDoings; ++d) counts_[k][d] += other.counts_[k][d];
-  }
+  for (const auto& [what, count] : other.counts_) counts_[what] += count;
   for (const auto& [name, count] : other.shapes_) shapes_[name] += count;
 }
 
-std::uint64_t Coverage::count(FaultKind kind, Doing doing) const {
-  return counts_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(doing)];
-}
-
-std::uint64_t Coverage::runs_with(const std::string& shape) const {
-  const auto at = shapes_.find(shape);
-  return at == shapes_.end() ? 0 : at->second;
-}
-
 std::string Coverage::table() const {
+  struct Part {
+    Role role;
+    const char* name;
+    std::vector<FaultKind> kinds;
+    std::vector<Doing> doings;
+  };
+  using enum FaultKind;
+  const Part parts[] = {{Role::kWorker,
+                         "W-slave",
+                         {kCrash, kFreeze, kSlow, kLeave, kPartition},
+                         {kAway, kIdle, kPulling, kComputing, kPushing, kViewChange, kEvaluating, kClosing}},
+                        {Role::kServer,
+                         "P-slave",
+                         {kCrash, kFreeze, kLeave, kPartition},
+                         {kAway, kServing, kReported, kCutting, kFetching, kAtCut, kViewChange, kEvaluating,
+                          kClosing, kNobody}},
+                        {Role::kMaster,
+                         "Master",
+                         {kCrash, kFreeze},
+                         {kIdle, kReports, kDones, kJournal, kEvaluating, kClosing}}};
   std::ostringstream out;
-  out << std::left << std::setw(12) << "fault";
-  for (const char* name : kDoingNames) out << std::right << std::setw(12) << name;
-  out << "\n";
-  for (std::size_t k = 0; k < kKinds; ++k) {
-    out << std::left << std::setw(12) << kKindNames[k];
-    for (std::uint64_t c : counts_[k]) out << std::right << std::setw(12) << c;
+  for (const Part& part : parts) {
+    out << std::left << std::setw(10) << part.name;
+    for (Doing doing : part.doings) out << std::right << std::setw(12) << doing;
     out << "\n";
+    for (FaultKind kind : part.kinds) {
+      out << std::left << std::setw(10) << kKindNames[static_cast<std::size_t>(kind)];
+      for (Doing doing : part.doings) {
+        const auto at = counts_.find({part.role, kind, doing});
+        out << std::right << std::setw(12) << (at == counts_.end() ? 0 : at->second);
+      }
+      out << "\n";
+    }
   }
   for (const auto& [name, count] : shapes_) out << name << ": " << count << "; ";
   out << "\n";

@@ -15,23 +15,24 @@ namespace convoy::sim {
 
 class Coverage : public Watcher {
  public:
-  // What a W-slave is doing when the fault strikes. View change and evaluation are counted beside it.
-  enum class Doing { kAway, kIdle, kPulling, kComputing, kPushing, kViewChange, kEvaluating, kClosing };
-  static constexpr std::size_t kDoings = 8;
-  static constexpr std::size_t kKinds = 5;
-
   void on_begin(const Engine& engine) override;
+  void on_event(Time now, PeerId peer, const Event& event) override;
   void on_effect(Time now, PeerId peer, const Effect& effect) override;
-  void on_fault(Time now, const Fault& fault) override;
+  void on_fault(Time now, const Fault& fault, std::optional<PeerId> victim) override;
 
   void add(const Coverage& other);
-  std::uint64_t count(FaultKind kind, Doing doing) const;
-  // Runs with a network or size of that name, as the table prints them.
-  std::uint64_t runs_with(const std::string& shape) const;
   std::string table() const;
 
  private:
-  std::array<std::array<std::uint64_t, kDoings>, kKinds> counts_{};
+  enum class Role { kWorker, kServer, kMaster };
+  // What the victim is doing, in words; the table has a column for each. View change and evaluation are
+  // counted beside it.
+  using Doing = const char*;
+  void worker_effect(PeerId peer, const Effect& effect);
+  void server_effect(PeerId peer, const Effect& effect);
+  void master_effect(const Effect& effect);
+
+  std::map<std::tuple<Role, FaultKind, std::string>, std::uint64_t> counts_;
   std::map<std::string, std::uint64_t> shapes_;  // runs by their kind of network and size
 
   // Of the run that goes on.
@@ -39,6 +40,7 @@ class Coverage : public Watcher {
   std::map<PeerId, Doing> doing_;
   std::set<PeerId> evaluating_;
   bool view_change_ = false;
+  bool evaluation_ = false;
   bool closing_ = false;
 };
 

@@ -23,6 +23,10 @@ std::size_t wire_size(const Message& message) {
   if (const auto* m = std::get_if<Push>(&message)) bytes += bytes_of(m->chunks);
   if (const auto* m = std::get_if<PullReply>(&message)) bytes += bytes_of(m->chunks);
   if (const auto* m = std::get_if<SnapshotReply>(&message)) bytes += bytes_of(m->chunks);
+  if (const auto* m = std::get_if<ChunkStates>(&message)) bytes += bytes_of(m->chunks);
+  if (const auto* m = std::get_if<Replicate>(&message)) {
+    if (const auto* push = std::get_if<Push>(&m->entry)) bytes += bytes_of(push->chunks);
+  }
   return bytes;
 }
 
@@ -42,37 +46,38 @@ struct Engine::Node {
   Time slow_until{};
   Duration warm_up{};
   Time busy_until{};
+  bool leaving = false;
   Duration returns_after{};  // once it has left
   // P-slave's executor
   std::map<ChunkId, ChunkValue> chunks;
   std::map<ChunkId, ChunkValue> snapshot;
-  std::int64_t samples_applied = 0;
 };
 
-Engine::Engine(const Scenario& scenario) : scenario_(scenario) {
+MasterOptions Engine::master_options() const {
   MasterOptions options;
-  options.run = RunId(scenario.seed);
-  options.sync = scenario.sync;
-  options.sync.sample_count = scenario.sample_count;
-  options.sync.end_position = scenario.end_position;
-  options.test_count = scenario.test_count;
-  options.evaluate_every = scenario.evaluate_every;
-  options.chunk_bytes.assign(scenario.chunks, sizeof(ChunkValue));
-  options.equal_partition = scenario.equal_partition;
-  options.min_w_slaves = scenario.min_w_slaves;
-  options.min_p_slaves = scenario.servers;
-  options.lease_ahead = scenario.lease_ahead;
-  nodes_[kMasterPeerId] = std::make_unique<Node>(Node{kMasterPeerId, "master", Master(std::move(options))});
+  options.run = RunId(scenario_.seed);
+  options.term = term_;
+  options.sync = scenario_.sync;
+  options.sync.sample_count = scenario_.sample_count;
+  options.sync.end_position = scenario_.end_position;
+  options.test_count = scenario_.test_count;
+  options.evaluate_every = scenario_.evaluate_every;
+  for (std::size_t c = 0; c < scenario_.chunks; ++c) options.chunk_bytes.push_back(scenario_.chunk_bytes(c));
+  options.equal_partition = scenario_.equal_partition;
+  options.min_w_slaves = scenario_.min_w_slaves;
+  options.min_p_slaves = scenario_.servers;
+  options.backups = scenario_.backups;
+  options.lease_ahead = scenario_.lease_ahead;
+  return options;
+}
+
+Engine::Engine(const Scenario& scenario) : scenario_(scenario) {
+  nodes_[kMasterPeerId] = std::make_unique<Node>(Node{kMasterPeerId, "master", Master(master_options())});
   push(now_, kMasterPeerId, Event(Started{}));
-  for (std::size_t i = 0; i < scenario.servers; ++i) {
-    const PeerId peer(kFirstServerPeer + i);
-    const std::string name = "p" + std::to_string(i);
-    nodes_[peer] =
-        std::make_unique<Node>(Node{peer, name,
-                                    ParameterServer(ParameterServerOptions{peer, name, "sim", name, "", "sim",
-                                                                           scenario.sync.failure_timeout})});
-    server_peers_.push_back(peer);
-    push(now_, peer, Event(Started{}));
+  server_peers_.resize(scenario.servers + scenario.more_servers.size());
+  for (std::size_t i = 0; i < server_peers_.size(); ++i) {
+    const ServerSpec spec = i < scenario.servers ? ServerSpec{} : scenario.more_servers[i - scenario.servers];
+    if (spec.after_samples == 0) push(now_ + spec.starts, kMasterPeerId, StartServer{i});
   }
   worker_peers_.resize(scenario.workers.size());
   for (std::size_t i = 0; i < scenario.workers.size(); ++i) {
@@ -81,8 +86,9 @@ Engine::Engine(const Scenario& scenario) : scenario_(scenario) {
   }
   quiet_from_ = Time{scenario.quiet_from()};
   for (std::size_t i = 0; i < scenario.faults.size(); ++i) {
-    if (scenario.faults[i].after_events == 0 && scenario.faults[i].after_samples == 0)
-      push(now_ + scenario.faults[i].at, kMasterPeerId, FaultDue{i});
+    const Fault& f = scenario.faults[i];
+    if (f.at_a_time()) push(now_ + f.at, kMasterPeerId, FaultDue{i, {}});
+    if (!f.after_message.empty()) messages_delivered_[f.after_message] = 0;
   }
 }
 
@@ -144,8 +150,17 @@ Outcome Engine::run() {
       quiet_from_ = std::max(quiet_from_, now_ + scenario_.workers[start->worker].warm_up);
       continue;
     }
+    if (const auto* begin = std::get_if<StartServer>(item.payload.get())) {
+      if (!server_peers_[begin->server]) add_server(begin->server);
+      quiet_from_ = std::max(quiet_from_, now_);
+      continue;
+    }
+    if (std::holds_alternative<StartMaster>(*item.payload)) {
+      restart_master();
+      continue;
+    }
     if (const auto* fault = std::get_if<FaultDue>(item.payload.get())) {
-      start_fault(scenario_.faults[fault->index]);
+      start_fault(scenario_.faults[fault->index], fault->victim);
       continue;
     }
     deliver(item.to, item.payload);
@@ -163,6 +178,7 @@ Outcome Engine::run() {
 void Engine::deliver(PeerId to, const std::shared_ptr<const Payload>& payload) {
   Node* node = find(to);
   if (node == nullptr) return;  // died meanwhile
+  if (to == kMasterPeerId && master_down_) return;
   const auto* thaw = std::get_if<Thaw>(payload.get());
   if (node->frozen_until > now_) {
     // What comes meanwhile waits in the order in which it came.
@@ -207,6 +223,33 @@ Engine::Node& Engine::add_worker(std::size_t index) {
   return added;
 }
 
+Engine::Node& Engine::add_server(std::size_t index) {
+  const PeerId peer(kFirstServerPeer + server_lives_++);
+  const std::string name = "p" + std::to_string(index);
+  auto node =
+      std::make_unique<Node>(Node{peer, name,
+                                  ParameterServer(ParameterServerOptions{peer, name, "sim", name, "", "sim",
+                                                                         scenario_.sync.failure_timeout})});
+  node->index = index;
+  server_peers_[index] = peer;
+  Node& added = *(nodes_[peer] = std::move(node));
+  step(added, Started{});
+  return added;
+}
+
+// The same machine, another process: it has what was durable.
+void Engine::restart_master() {
+  ++term_;
+  MasterOptions options = master_options();
+  if (journal_) options.restart = MasterRestart{*journal_, log_written_};
+  Node& node = *nodes_.at(kMasterPeerId);
+  node.role = Master(std::move(options));
+  ++node.wake_token;
+  master_down_ = false;
+  quiet_from_ = std::max(quiet_from_, now_);
+  step(node, Started{});
+}
+
 void Engine::step(Node& node, const Event& event) {
   ++outcome_.events;
   std::uint64_t what = event.index();
@@ -230,12 +273,27 @@ void Engine::step(Node& node, const Event& event) {
       over_ = true;
     }
   }
+  if (const auto* envelope = std::get_if<Envelope>(&event)) start_after_message(peer, *envelope);
   start_after_event();
 }
 
 void Engine::start_after_event() {
   for (const Fault& f : scenario_.faults) {
-    if (f.after_events == outcome_.events && f.after_events != 0) start_fault(f);
+    if (f.after_events == outcome_.events && f.after_events != 0) start_fault(f, {});
+  }
+}
+
+void Engine::start_after_message(PeerId to, const Envelope& envelope) {
+  if (messages_delivered_.empty()) return;
+  const auto awaited = messages_delivered_.find(name_of(envelope.message));
+  if (awaited == messages_delivered_.end()) return;
+  ++awaited->second;
+  for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
+    const Fault& f = scenario_.faults[i];
+    if (f.after_message != awaited->first || f.message_count != awaited->second) continue;
+    const PeerId chosen = f.strikes_sender ? envelope.from : to;
+    const bool is_server = f.on_server && server(chosen) != nullptr;
+    push(now_ + f.at, kMasterPeerId, FaultDue{i, is_server ? std::optional(chosen) : std::nullopt});
   }
 }
 
@@ -243,10 +301,14 @@ void Engine::start_after_samples(std::int64_t before, std::int64_t now_applied) 
   const auto due = [&](std::int64_t after) { return after > before && after <= now_applied; };
   for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
     if (due(scenario_.faults[i].after_samples))
-      push(now_ + scenario_.faults[i].at, kMasterPeerId, FaultDue{i});
+      push(now_ + scenario_.faults[i].at, kMasterPeerId, FaultDue{i, {}});
   }
   for (std::size_t i = 0; i < scenario_.workers.size(); ++i) {
     if (due(scenario_.workers[i].after_samples)) push(now_, kMasterPeerId, StartNode{i});
+  }
+  for (std::size_t i = 0; i < scenario_.more_servers.size(); ++i) {
+    if (due(scenario_.more_servers[i].after_samples))
+      push(now_, kMasterPeerId, StartServer{scenario_.servers + i});
   }
 }
 
@@ -279,9 +341,20 @@ void Engine::carry_out(Node& node, Effect& effect) {
     apply(node, *update);
   } else if (auto* reply = std::get_if<SendChunks>(&effect)) {
     send_chunks(node, *reply);
-  } else if (std::holds_alternative<TakeSnapshot>(effect)) {
-    node.snapshot = node.chunks;
+  } else if (const auto* states = std::get_if<InstallChunks>(&effect)) {
+    for (const ChunkData& c : states->chunks)
+      node.chunks[c.chunk] = scenario_.executor == Executor::kIntegers ? from_frame(c.bytes) : ChunkValue{};
+  } else if (const auto* keep = std::get_if<KeepChunks>(&effect)) {
+    std::erase_if(node.chunks, [&](const auto& c) {
+      return !std::binary_search(keep->chunks.begin(), keep->chunks.end(), c.first);
+    });
+  } else if (const auto* picture = std::get_if<TakeSnapshot>(&effect)) {
+    node.snapshot.clear();
+    for (ChunkId c : picture->chunks) node.snapshot[c] = node.chunks.at(c);
   } else if (const auto* journal = std::get_if<Journal>(&effect)) {
+    // Durable from here on, or from the moment that the Master hears of it: a crash in between may find
+    // either.
+    journal_ = *journal;
     push(now_ + 1ms, node.peer, Event(Journaled{journal->record.view}));
     ++outcome_.view_changes;
   } else if (std::holds_alternative<SaveModel>(effect)) {
@@ -292,10 +365,15 @@ void Engine::carry_out(Node& node, Effect& effect) {
       outcome_.finished = !quit->failed;
       if (quit->failed) outcome_.problem = "role: the Master gave up: " + quit->text;
     } else {
-      if (quit->failed && outcome_.problem.empty())
+      // One that was asked to leave need not wait for a Master that does not answer.
+      if (quit->failed && !node.leaving && outcome_.problem.empty())
         outcome_.problem = "role: " + node.name + " failed: " + quit->text;
-      if (node.returns_after > Duration{})
-        push(now_ + node.returns_after, kMasterPeerId, StartNode{node.index});
+      if (node.returns_after > Duration{}) {
+        if (std::holds_alternative<ParameterServer>(node.role))
+          push(now_ + node.returns_after, kMasterPeerId, StartServer{node.index});
+        else
+          push(now_ + node.returns_after, kMasterPeerId, StartNode{node.index});
+      }
       crash(node.peer);
     }
   } else if (const auto* trace = std::get_if<Trace>(&effect)) {
@@ -303,6 +381,8 @@ void Engine::carry_out(Node& node, Effect& effect) {
       outcome_.problem = "role: " + node.name + " traces a violation: " + v->text;
       over_ = true;
     }
+    if (const auto* log = std::get_if<TraceLog>(trace))
+      log_written_[{log->server, log->incarnation}] += log->entries.size();
   }
 }
 
@@ -322,7 +402,8 @@ void Engine::transmit(const Node& from, PeerId to, Envelope envelope) {
 void Engine::transmit_whole(const Node& from, PeerId to, Envelope envelope) {
   if (cut_off(from.peer, to)) return;
   const Network& net = scenario_.network;
-  // While losing a P-slave ends the run, its life signs are spared: five lost in a row are no protocol fault.
+  // The life signs of P-slaves are spared where losing one may end the run: five lost in a row are no
+  // protocol fault.
   const bool spared = std::holds_alternative<ParameterServer>(from.role) &&
                       std::holds_alternative<Heartbeat>(envelope.message);
   if (net.loss > 0 && !spared && unit() < net.loss) return;
@@ -345,25 +426,47 @@ void Engine::transmit_whole(const Node& from, PeerId to, Envelope envelope) {
 
 bool Engine::cut_off(PeerId from, PeerId to) const {
   for (const Partition& p : partitions_) {
-    const auto worker = worker_peers_[p.worker];
-    if (!worker || p.until <= now_) continue;
-    if (p.inbound && from == p.other && to == *worker) return true;
-    if (p.outbound && from == *worker && to == p.other) return true;
+    const auto near = near_end(p);
+    if (!near || p.until <= now_) continue;
+    if (p.inbound && from == p.other && to == *near) return true;
+    if (p.outbound && from == *near && to == p.other) return true;
   }
   return false;
 }
 
-void Engine::start_fault(const Fault& fault) {
-  for (Watcher* w : watchers_) w->on_fault(now_, fault);
-  quiet_from_ = std::max(quiet_from_, now_ + fault.lasts);
-  const auto peer = peer_of(fault.worker);
+std::optional<PeerId> Engine::near_end(const Partition& partition) const {
+  return partition.of_server ? server_peers_[partition.index] : worker_peers_[partition.index];
+}
+
+bool Engine::in_doubt(const Node& node) const {
+  // Its next life sign may be as far away.
+  const Time back = now_ - scenario_.sync.failure_timeout / 2;
+  if (node.frozen_until > std::max(back, Time{})) return true;
+  return std::any_of(partitions_.begin(), partitions_.end(), [&](const Partition& p) {
+    return near_end(p) == node.peer && p.other == kMasterPeerId && p.until > back;
+  });
+}
+
+void Engine::start_fault(const Fault& fault, std::optional<PeerId> chosen) {
+  const auto peer = victim_of(fault, chosen);
   Node* node = peer ? find(*peer) : nullptr;
+  for (Watcher* w : watchers_) w->on_fault(now_, fault, node == nullptr ? std::nullopt : peer);
+  quiet_from_ = std::max(quiet_from_, now_ + fault.lasts);
   if (node == nullptr) return;
   switch (fault.kind) {
-    case FaultKind::kCrash:
+    case FaultKind::kCrash: {
+      const std::size_t index = node->index;
       crash(*peer);
-      if (fault.lasts > Duration{}) push(now_ + fault.lasts, kMasterPeerId, StartNode{fault.worker});
+      if (fault.lasts > Duration{}) {
+        if (fault.on_master)
+          push(now_ + fault.lasts, kMasterPeerId, StartMaster{});
+        else if (fault.on_server)
+          push(now_ + fault.lasts, kMasterPeerId, StartServer{index});
+        else
+          push(now_ + fault.lasts, kMasterPeerId, StartNode{index});
+      }
       return;
+    }
     case FaultKind::kFreeze:
       node->frozen_until = std::max(node->frozen_until, now_ + fault.lasts);
       return;
@@ -373,19 +476,76 @@ void Engine::start_fault(const Fault& fault) {
       return;
     case FaultKind::kLeave:
       node->returns_after = fault.lasts;
+      node->leaving = true;
       push(now_, *peer, Event(LeaveRequested{}));
       return;
     case FaultKind::kPartition:
-      partitions_.push_back({fault.worker, fault.server ? server_peers_[*fault.server] : kMasterPeerId,
-                             fault.inbound, fault.outbound, now_ + fault.lasts});
-      return;
+      return start_partition(fault, *peer);
   }
 }
 
+void Engine::start_partition(const Fault& fault, PeerId victim) {
+  const auto& with = fault.on_server ? fault.other_server : fault.server;
+  const std::optional<PeerId> other = with ? server_peers_[*with] : std::optional(kMasterPeerId);
+  if (!other || *other == victim) return;
+  partitions_.push_back(
+      {fault.on_server, find(victim)->index, *other, fault.inbound, fault.outbound, now_ + fault.lasts});
+}
+
+// Those who are struck are taken for dead, or may be.
+bool Engine::may_be_missed(const Fault& fault) const {
+  return fault.kind != FaultKind::kLeave && fault.kind != FaultKind::kSlow &&
+         !(fault.kind == FaultKind::kPartition && fault.other_server);
+}
+
+// Whom the fault strikes; nobody when it is down already, or is a P-slave whose loss would end the run.
+std::optional<PeerId> Engine::victim_of(const Fault& fault, std::optional<PeerId> chosen) const {
+  // Once it has said Stop nobody would be left for another Master.
+  if (fault.on_master) return master_down_ || master().ended() ? std::nullopt : std::optional(kMasterPeerId);
+  if (!fault.on_server) return peer_of(fault.worker);
+  const auto may_strike = [&](std::optional<PeerId> peer) {
+    return peer && (!may_be_missed(fault) || can_be_lost(*peer));
+  };
+  const std::optional<PeerId> peer = chosen ? chosen : server_peers_[*fault.server];
+  if (may_strike(peer)) return peer;
+  for (std::size_t i = 0; fault.or_another && may_be_missed(fault) && i < server_peers_.size(); ++i) {
+    if (may_strike(server_peers_[i])) return server_peers_[i];
+  }
+  return {};
+}
+
+// Every shard of the last active view has another copy, at a P-slave that is up and not about to be taken for
+// dead.
+bool Engine::can_be_lost(PeerId server) const {
+  if (master().record().view == View{}) return false;
+  const auto survives = [&](const ViewRecord& record) {
+    const auto up = [&](ServerId id) {
+      const ServerRecord& s = *record.find_server(id);
+      const Node* node = find(s.peer);
+      return s.peer != server && node != nullptr && !in_doubt(*node) && master().alive(s);
+    };
+    return std::all_of(record.shards.begin(), record.shards.end(),
+                       [&](const ShardRecord& s) { return up(s.owner) || (s.backup && up(*s.backup)); });
+  };
+  const ViewRecord* next = master().next_record();
+  if (master_down_) return false;  // nobody would take note
+  return survives(master().record()) && (next == nullptr || survives(*next));
+}
+
 void Engine::crash(PeerId peer) {
-  const Node* node = find(peer);
+  Node* node = find(peer);
   if (node == nullptr) return;
+  if (peer == kMasterPeerId) {
+    // Its last state stays to be looked at.
+    master_down_ = true;
+    node->backlog.clear();
+    node->frozen_until = {};
+    for (const auto& [other, n] : nodes_)
+      push(now_ + scenario_.network.latency, other, Event(PeerLost{peer}));
+    return;
+  }
   if (std::holds_alternative<Worker>(node->role)) worker_peers_[node->index].reset();
+  if (std::holds_alternative<ParameterServer>(node->role)) server_peers_[node->index].reset();
   nodes_.erase(peer);
   // The kernel closes the sockets of a dead process, so the others hear of it.
   for (const auto& [other, n] : nodes_) push(now_ + scenario_.network.latency, other, Event(PeerLost{peer}));
@@ -422,10 +582,10 @@ void Engine::compute(Node& node, const Compute& effect) {
 }
 
 void Engine::apply(Node& node, const Apply& effect) {
-  node.samples_applied += effect.samples;
-  if (node.samples_applied > most_applied_) {
-    start_after_samples(most_applied_, node.samples_applied);
-    most_applied_ = node.samples_applied;
+  const std::int64_t applied = effect.samples_before + effect.samples;
+  if (applied > most_applied_) {
+    start_after_samples(most_applied_, applied);
+    most_applied_ = applied;
   }
   if (scenario_.executor != Executor::kIntegers) return;
   for (const Contribution& c : effect.contributions) {
@@ -443,6 +603,8 @@ void Engine::send_chunks(Node& node, SendChunks& effect) {
     reply->chunks = std::move(data);
   else if (auto* picture = std::get_if<SnapshotReply>(&effect.envelope.message))
     picture->chunks = std::move(data);
+  else if (auto* states = std::get_if<ChunkStates>(&effect.envelope.message))
+    states->chunks = std::move(data);
   transmit(node, effect.to, std::move(effect.envelope));
 }
 

@@ -34,7 +34,8 @@ class Watcher {
   virtual void on_event(Time, PeerId, const Event&) {}
   virtual void on_effect(Time, PeerId, const Effect&) {}
   virtual void after_step(Time, PeerId) {}
-  virtual void on_fault(Time, const Fault&) {}
+  // `victim`: none when the fault strikes nobody.
+  virtual void on_fault(Time, const Fault&, std::optional<PeerId> /*victim*/) {}
   virtual void at_end(Time) {}
   // The first thing that was wrong, after the name of who saw it; empty while all is well.
   const std::string& violation() const { return violation_; }
@@ -74,10 +75,10 @@ class Engine {
   // Alive P-slaves and W-slaves; nullptr when `peer` is none.
   const ParameterServer* server(PeerId peer) const;
   const Worker* worker(PeerId peer) const;
-  const std::vector<PeerId>& servers() const { return server_peers_; }
   // What the P-slave's chunks amount to now.
   const std::map<ChunkId, ChunkValue>& chunks(PeerId server) const;
   bool frozen(PeerId peer, Time now) const;
+  bool master_down() const { return master_down_; }
   // The W-slave's life that goes on; none while it is down.
   std::optional<PeerId> peer_of(std::size_t worker) const { return worker_peers_[worker]; }
   // All faults and joins that have struck so far are over by then.
@@ -88,14 +89,19 @@ class Engine {
   struct StartNode {
     std::size_t worker;  // index in the scenario
   };
+  struct StartServer {
+    std::size_t server;
+  };
+  struct StartMaster {};
   struct FaultDue {
     std::size_t index;
+    std::optional<PeerId> victim;  // else the one that the fault names
   };
   struct WakeUp {
     std::uint64_t token;
   };
   struct Thaw {};
-  using Payload = std::variant<Event, StartNode, FaultDue, WakeUp, Thaw>;
+  using Payload = std::variant<Event, StartNode, StartServer, StartMaster, FaultDue, WakeUp, Thaw>;
   struct Item {
     Time at;
     std::uint64_t sequence;
@@ -110,40 +116,60 @@ class Engine {
   Node* find(PeerId peer);
   const Node* find(PeerId peer) const;
   Node& add_worker(std::size_t index);
+  Node& add_server(std::size_t index);
+  MasterOptions master_options() const;
+  void restart_master();
+  std::optional<PeerId> victim_of(const Fault& fault, std::optional<PeerId> chosen) const;
+  bool may_be_missed(const Fault& fault) const;
+  bool can_be_lost(PeerId server) const;
   void deliver(PeerId to, const std::shared_ptr<const Payload>& payload);
   void wake_or_step(Node& node, const Payload& payload);
   void step(Node& node, const Event& event);
   void carry_out(Node& node, Effect& effect);
   void transmit(const Node& from, PeerId to, Envelope envelope);
   void transmit_whole(const Node& from, PeerId to, Envelope envelope);
-  void start_fault(const Fault& fault);
+  void start_fault(const Fault& fault, std::optional<PeerId> chosen);
+  void start_partition(const Fault& fault, PeerId victim);
   void start_after_event();
+  void start_after_message(PeerId to, const Envelope& envelope);
   void start_after_samples(std::int64_t before, std::int64_t now_applied);
   void crash(PeerId peer);
   void compute(Node& node, const Compute& effect);
   void apply(Node& node, const Apply& effect);
   void send_chunks(Node& node, SendChunks& effect);
   bool cut_off(PeerId from, PeerId to) const;
+  // Frozen, or cut off from the Master, or only just back: it may be taken for dead.
+  bool in_doubt(const Node& node) const;
   double unit();
   Scenario scenario_;
   std::vector<Watcher*> watchers_;
   std::priority_queue<Item> queue_;
   std::map<PeerId, std::unique_ptr<Node>> nodes_;
-  std::vector<PeerId> server_peers_;
+  std::vector<std::optional<PeerId>> server_peers_;  // by index, the one alive
   std::vector<std::optional<PeerId>> worker_peers_;  // by scenario index, the one alive
   std::map<std::pair<PeerId, PeerId>, Time> link_free_;
   std::map<std::pair<PeerId, PeerId>, Time> fifo_;  // last arrival a link: order is kept unless reordered
+  // Of a node in all of its lives.
   struct Partition {
-    std::size_t worker;
+    bool of_server;
+    std::size_t index;
     PeerId other;
     bool inbound, outbound;
     Time until;
   };
+  std::optional<PeerId> near_end(const Partition& partition) const;
   std::vector<Partition> partitions_;
+  std::map<std::string, std::uint64_t> messages_delivered_;  // of those that faults wait for
   Time now_{};
   std::uint64_t sequence_ = 0;
   std::uint64_t draws_ = 0;
   std::uint64_t lives_ = 0;
+  std::uint64_t server_lives_ = 0;
+  // The Master's disk.
+  std::uint32_t term_ = 1;
+  std::optional<Journal> journal_;
+  std::map<ServerKey, std::uint64_t> log_written_;
+  bool master_down_ = false;
   Time quiet_from_{};
   std::int64_t most_applied_ = 0;  // samples, at the P-slave that is furthest
   Outcome outcome_;

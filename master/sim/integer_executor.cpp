@@ -1,5 +1,6 @@
 #include "master/sim/integer_executor.h"
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 
@@ -21,7 +22,12 @@ ChunkValue value_of(ChunkId chunk, const IntervalSet& positions) {
 }
 
 void add(ChunkValue& into, const ChunkValue& other) {
-  for (std::size_t i = 0; i < into.size(); ++i) into[i] += other[i];
+  for (std::size_t i = 0; i < 3; ++i) into[i] += other[i];
+  into[3] = mix64(into[3] ^ mix64(other[2]));
+}
+
+bool same_sum(const ChunkValue& a, const ChunkValue& b) {
+  return std::equal(a.begin(), a.begin() + 3, b.begin());
 }
 
 Frame to_frame(const ChunkValue& value) {

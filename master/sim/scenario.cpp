@@ -99,12 +99,84 @@ Fault random_fault(Draws& draw, const Scenario& s, double clock_s, double span_s
   return f;
 }
 
+// In the middle of a view change, of a clock on its way to the backup, of an evaluation: moments that are too
+// short to be met by chance.
+void strike_at_a_message(Draws& draw, Fault& f) {
+  const char* messages[] = {"Prepare", "Report", "Cut",       "FetchChunks",  "ChunkStates",
+                            "Done",    "Go",     "Replicate", "ReplicateAck", "Evaluate"};
+  f.after_samples = 0;
+  f.after_message = messages[draw.index(10)];
+  f.message_count = static_cast<std::uint64_t>(draw.log_int(1, 40));
+  f.strikes_sender = draw.chance(0.5);
+  f.at = from_seconds(draw.chance(0.5) ? 0 : draw.log_uniform(1e-6, 1e-2));
+}
+
+// P-slaves that come, leave, die, freeze and are cut off.
+void add_server_changes(Draws& draw, Scenario& s, double clock_s, double span_s) {
+  const std::int64_t joins = draw.chance(0.5) ? draw.log_int(1, 3) : 0;
+  for (std::int64_t i = 0; i < joins; ++i) {
+    ServerSpec spec;
+    if (draw.chance(0.3))
+      spec.starts = from_seconds(draw.uniform(0, span_s));
+    else
+      spec.after_samples = draw.log_int(1, s.end_position);
+    s.more_servers.push_back(spec);
+  }
+  const FaultKind kinds[] = {FaultKind::kCrash, FaultKind::kFreeze, FaultKind::kLeave, FaultKind::kPartition};
+  const std::size_t servers = s.servers + s.more_servers.size();
+  const std::int64_t faults = draw.chance(0.2) ? 0 : draw.log_int(1, 6);
+  for (std::int64_t i = 0; i < faults; ++i) {
+    Fault f = random_fault(draw, s, clock_s, span_s);
+    f.kind = kinds[draw.index(4)];
+    f.on_server = f.or_another = true;
+    f.server = draw.index(servers);
+    if (f.kind == FaultKind::kPartition) {
+      if (draw.chance(0.5)) f.other_server = draw.index(servers);
+      f.inbound = draw.chance(0.6);
+      f.outbound = !f.inbound || draw.chance(0.5);
+    }
+    if (draw.chance(0.5)) strike_at_a_message(draw, f);
+    const bool may_be_for_ever = f.kind == FaultKind::kCrash || f.kind == FaultKind::kLeave;
+    if (may_be_for_ever ? draw.chance(0.7) : f.lasts == Duration{})
+      f.lasts = from_seconds(
+          draw.log_uniform(seconds(s.sync.failure_timeout) / 50, seconds(s.sync.failure_timeout) * 4));
+    // The start waits for all of its P-slaves.
+    if (f.lasts == Duration{} && (*f.server < s.servers || !f.after_message.empty()))
+      f.lasts = s.sync.failure_timeout;
+    s.faults.push_back(f);
+  }
+}
+
+// The Master dies and comes back, or freezes.
+void add_master_faults(Draws& draw, Scenario& s, double clock_s, double span_s) {
+  const std::int64_t faults = draw.log_int(1, 3);
+  const double timeout = seconds(s.sync.failure_timeout);
+  for (std::int64_t i = 0; i < faults; ++i) {
+    Fault f = random_fault(draw, s, clock_s, span_s);
+    f.kind = draw.chance(0.7) ? FaultKind::kCrash : FaultKind::kFreeze;
+    f.on_master = true;
+    f.server.reset();
+    if (draw.chance(0.5)) strike_at_a_message(draw, f);
+    f.lasts = from_seconds(draw.log_uniform(timeout / 50, timeout * 2));
+    s.faults.push_back(f);
+  }
+}
+
 }  // namespace
+
+std::int64_t Scenario::chunk_bytes(std::size_t chunk) const {
+  constexpr std::int64_t kEven = 32;
+  if (!uneven_chunks) return kEven;
+  return 1 + static_cast<std::int64_t>(random_word(seed, 0x63686bu, chunk) % (8 * kEven));
+}
 
 Duration Scenario::quiet_from() const {
   Duration end{};
   for (const Fault& f : faults) {
-    if (f.after_samples == 0 && f.after_events == 0) end = std::max(end, f.at + f.lasts);
+    if (f.at_a_time()) end = std::max(end, f.at + f.lasts);
+  }
+  for (const ServerSpec& p : more_servers) {
+    if (p.after_samples == 0) end = std::max(end, p.starts);
   }
   for (const WorkerSpec& w : workers) {
     if (w.after_samples == 0) end = std::max(end, w.starts + w.warm_up);
@@ -117,7 +189,10 @@ Scenario random_scenario(std::uint64_t seed, const Limits& limits) {
   Scenario s;
   s.seed = seed;
   const auto workers = static_cast<std::size_t>(draw.log_int(1, static_cast<std::int64_t>(limits.workers)));
-  s.servers = static_cast<std::size_t>(draw.log_int(1, static_cast<std::int64_t>(limits.servers)));
+  const bool servers_change = draw.chance(0.6);
+  s.servers = servers_change
+                  ? 1 + draw.index(limits.servers)
+                  : static_cast<std::size_t>(draw.log_int(1, static_cast<std::int64_t>(limits.servers)));
   s.sync = random_sync(draw, workers);
   s.sample_count = draw.log_int(1, 400);
   s.end_position = std::max<std::int64_t>(
@@ -125,6 +200,7 @@ Scenario random_scenario(std::uint64_t seed, const Limits& limits) {
   s.test_count = draw.chance(0.7) ? draw.log_int(1, 400) : 0;
   s.evaluate_every = draw.chance(0.5) ? draw.log_int(1, s.sample_count) : 0;
   s.chunks = static_cast<std::size_t>(draw.log_int(1, 12));
+  s.uneven_chunks = draw.chance(0.5);
   s.equal_partition = draw.chance(0.5);
   s.lease_ahead = from_seconds(draw.log_uniform(0.05, 10));
   s.jitter = draw.chance(0.7) ? draw.uniform(0, 0.5) : 0;
@@ -160,17 +236,21 @@ Scenario random_scenario(std::uint64_t seed, const Limits& limits) {
   bool survivor = false;
   for (std::size_t i = 0; i < workers; ++i) {
     const bool gone = std::any_of(s.faults.begin(), s.faults.end(), [&](const Fault& f) {
-      return f.worker == i && (f.kind == FaultKind::kCrash || f.kind == FaultKind::kLeave) &&
-             f.lasts == Duration{};
+      return !f.on_server && !f.on_master && f.worker == i &&
+             (f.kind == FaultKind::kCrash || f.kind == FaultKind::kLeave) && f.lasts == Duration{};
     });
     survivor = survivor || (!gone && s.workers[i].after_samples == 0);
   }
   if (!survivor) {
     for (Fault& f : s.faults) {
-      if (f.worker == 0 && f.lasts == Duration{}) f.lasts = s.sync.failure_timeout;
+      if (!f.on_server && !f.on_master && f.worker == 0 && f.lasts == Duration{})
+        f.lasts = s.sync.failure_timeout;
     }
   }
   s.min_w_slaves = 1;
+  s.backups = draw.chance(0.8);
+  if (servers_change) add_server_changes(draw, s, clock_s, span_s);
+  if (draw.chance(0.4)) add_master_faults(draw, s, clock_s, span_s);
   s.in_parts = draw.chance(0.3);
   s.deadline = s.quiet_from() + from_seconds(3600 + 200 * span_s);
   return s;
@@ -191,14 +271,29 @@ std::string describe(const Scenario& s) {
     const WorkerSpec& w = s.workers[i];
     if (w.after_samples != 0) out << "; w" << i << " joins after sample " << w.after_samples;
   }
+  for (const ServerSpec& p : s.more_servers) {
+    out << "; another P-slave ";
+    if (p.after_samples != 0)
+      out << "after sample " << p.after_samples;
+    else
+      out << "at " << seconds(p.starts);
+  }
+  if (s.backups) out << "; backups";
   for (const Fault& f : s.faults) out << "; " << describe(f);
   return out.str();
 }
 
 std::string describe(const Fault& f) {
   std::ostringstream out;
-  out << name_of(f.kind) << " w" << f.worker;
-  if (f.after_events != 0)
+  out << name_of(f.kind);
+  if (f.on_master)
+    out << " the Master";
+  else
+    out << (f.on_server ? " p" : " w") << (f.on_server ? *f.server : f.worker);
+  if (!f.after_message.empty())
+    out << ", or the " << (f.strikes_sender ? "sender" : "receiver") << ", " << seconds(f.at) << " after "
+        << f.after_message << " " << f.message_count;
+  else if (f.after_events != 0)
     out << " after event " << f.after_events;
   else
     out << " at " << seconds(f.at);
@@ -207,8 +302,9 @@ std::string describe(const Fault& f) {
   if (f.kind == FaultKind::kSlow) out << " factor " << f.factor;
   if (f.kind != FaultKind::kPartition) return out.str();
   out << (f.inbound ? (f.outbound ? " both ways" : " inbound") : " outbound") << " with ";
-  if (f.server)
-    out << "p" << *f.server;
+  const auto& with = f.on_server ? f.other_server : f.server;
+  if (with)
+    out << "p" << *with;
   else
     out << "the Master";
   return out.str();

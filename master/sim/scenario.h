@@ -30,18 +30,36 @@ struct WorkerSpec {
 
 enum class FaultKind { kCrash, kFreeze, kSlow, kLeave, kPartition };
 
-// Something that happens to a node at a time. Workers are named by index, restarts included.
+// A P-slave that comes later.
+struct ServerSpec {
+  Duration starts{};               // after the run's begin, or ...
+  std::int64_t after_samples = 0;  // ... not 0: after so many samples are applied somewhere
+};
+
+// Something that happens to a node at a time. Nodes are named by index, restarts included.
 struct Fault {
   FaultKind kind = FaultKind::kCrash;
+  bool on_server = false;  // crash, freeze, leave: the P-slave `server`, ...
+  bool on_master = false;  // ... crash (it comes back), freeze: the Master; else the W-slave `worker`
   std::size_t worker = 0;
   Duration at{};                   // after the run's begin, or ...
   std::int64_t after_samples = 0;  // ... not 0: after so many samples are applied somewhere, or ...
-  std::uint64_t after_events = 0;  // ... not 0: right after this event of the run
-  Duration lasts{};   // freeze, slow, partition: how long; crash, leave: comes back after (0 = never)
-  double factor = 1;  // slow: step times grow by this
-  std::optional<std::size_t> server;  // partition: with this P-slave; none = with the Master
-  bool inbound = true;                // partition: what goes to the worker is lost
-  bool outbound = true;               // ... and what comes from it
+  std::uint64_t after_events = 0;  // ... not 0: right after this event of the run, or ...
+  // ... not empty: after the `message_count`-th delivery of a message of that name. The victim is then who
+  // sent it, or who received it, when that is a P-slave; else the one that is named.
+  std::string after_message;
+  std::uint64_t message_count = 1;
+  bool strikes_sender = false;
+  bool or_another = false;  // another P-slave when the loss of the one that is meant would end the run
+  Duration lasts{};         // freeze, slow, partition: how long; crash, leave: comes back after (0 = never)
+  double factor = 1;        // slow: step times grow by this
+  // partition: of the W-slave with this P-slave; none = with the Master
+  std::optional<std::size_t> server;
+  std::optional<std::size_t> other_server;  // partition of a P-slave: with this one; none = with the Master
+  bool inbound = true;                      // partition: what goes to the victim is lost
+  bool outbound = true;                     // ... and what comes from it
+
+  bool at_a_time() const { return after_samples == 0 && after_events == 0 && after_message.empty(); }
 };
 
 enum class Executor { kTimes, kIntegers };
@@ -54,9 +72,12 @@ struct Scenario {
   std::int64_t test_count = 100;
   std::int64_t evaluate_every = 0;
   std::size_t chunks = 5;
+  bool uneven_chunks = false;  // of sizes that differ
   bool equal_partition = true;
   Duration lease_ahead = std::chrono::seconds(2);
-  std::size_t servers = 1;
+  std::size_t servers = 1;               // of the start
+  std::vector<ServerSpec> more_servers;  // indices go on after those
+  bool backups = false;
   std::size_t min_w_slaves = 1;
   std::vector<WorkerSpec> workers;
   std::vector<Fault> faults;
@@ -66,6 +87,7 @@ struct Scenario {
   Executor executor = Executor::kIntegers;
   Duration deadline = std::chrono::seconds(3600);  // virtual; not done by then is a failure to progress
 
+  std::int64_t chunk_bytes(std::size_t chunk) const;
   // Virtual time at which the faults and joins are over that come at a time of their own; the others come
   // with progress.
   Duration quiet_from() const;

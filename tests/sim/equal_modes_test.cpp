@@ -14,6 +14,7 @@ Scenario quiet_scenario(std::uint64_t seed) {
   s.network = Network{};
   s.network.latency = 200us;
   s.faults.clear();
+  s.more_servers.clear();
   s.jitter = 0;
   s.test_count = 0;
   s.equal_partition = true;

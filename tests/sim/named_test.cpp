@@ -87,6 +87,38 @@ BOOST_AUTO_TEST_CASE(a_w_slave_may_join_at_any_time_the_very_end_and_the_last_ev
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_cut_that_died_with_its_owner_leaves_nothing_in_the_log) {
+  // p0 owns the only shard and its backup hears nothing of it. The cut for a joiner applies at p0 what p0
+  // alone has received, p0 logs it and dies: the next cut knows nothing of those commits, and the log must
+  // not either.
+  for (const Mode& mode : all_modes()) {
+    Scenario s = small_scenario(mode.sync, 3, 2, 60);
+    s.chunks = 1;
+    s.backups = true;
+    s.min_w_slaves = 2;
+    s.workers.back().starts = 130ms;
+    Fault deaf_backup;
+    deaf_backup.kind = FaultKind::kPartition;
+    deaf_backup.on_server = true;
+    deaf_backup.server = 0;
+    deaf_backup.other_server = 1;
+    deaf_backup.inbound = false;
+    deaf_backup.after_message = "ReplicateAck";
+    deaf_backup.lasts = 400ms;
+    Fault crash;
+    crash.on_server = true;
+    crash.server = 0;
+    crash.after_message = "CommitLog";
+    crash.strikes_sender = true;
+    crash.lasts = 50ms;
+    for (std::uint64_t heard = 5; heard < 13; ++heard) {  // the next is a push or a commit
+      deaf_backup.message_count = heard;
+      s.faults = {deaf_backup, crash};
+      check_run(s, mode.name);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_freeze_shorter_than_the_time_out_loses_nobody) {
   for (const Mode& mode : all_modes()) {
     Scenario s = small_scenario(mode.sync, 3, 2, 60);

@@ -47,7 +47,13 @@ class Printer : public Watcher {
     }
     std::cout << now << " " << peer << ": " << describe(effect) << "\n";
   }
-  void on_fault(Time now, const Fault& fault) override { std::cout << now << " " << describe(fault) << "\n"; }
+  void on_fault(Time now, const Fault& fault, std::optional<PeerId> victim) override {
+    std::cout << now << " " << describe(fault);
+    if (victim)
+      std::cout << ": strikes " << *victim << "\n";
+    else
+      std::cout << ": strikes nobody\n";
+  }
 };
 
 thread_local std::uint64_t current_seed = 0;

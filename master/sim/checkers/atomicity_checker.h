@@ -20,8 +20,8 @@ class AtomicityChecker : public Watcher {
   void compare_all(const ViewRecord& record);
 
   const Engine& engine_;
-  std::map<PeerId, std::map<MemberKey, Clock>> applied_;  // next clock of each member, by P-slave
-  std::map<PeerId, std::map<MemberKey, Clock>> start_;    // where a member's clocks begin
+  // Next clock of each member at the P-slave's copies, owned (true) and backup, since the last active view.
+  std::map<std::pair<PeerId, bool>, std::map<MemberKey, Clock>> applied_;
 };
 
 }  // namespace convoy::sim

@@ -25,7 +25,7 @@ class GateChecker : public Watcher {
     Clock floor;
     Clock shown;  // highest c_min shown here
     bool decides = true;
-    bool cutting = false;              // applies what a cut says
+    bool cutting = false;              // between a Cut and its making, which apply what the cut says
     std::map<MemberKey, Clock> extra;  // c_min at the last grant beyond the lower bound
   };
   void on_apply(PeerId peer, const Apply& apply);

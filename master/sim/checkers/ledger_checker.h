@@ -17,9 +17,16 @@ class LedgerChecker : public Watcher {
   void at_end(Time now) override;
 
  private:
+  struct Applied {
+    bool owns = false;  // since the last cut
+    IntervalSet positions;
+  };
+  void on_log(const TraceLog& log);
+
   const Engine& engine_;
-  std::map<PeerId, IntervalSet> applied_;
-  std::map<ServerId, IntervalSet> logged_;
+  std::map<PeerId, Applied> applied_;                           // by the owned copy
+  std::map<std::pair<MemberKey, Clock>, IntervalSet> commits_;  // as logged by anybody
+  IntervalSet logged_;
 };
 
 }  // namespace convoy::sim

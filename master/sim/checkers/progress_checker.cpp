@@ -35,7 +35,9 @@ Duration allowance(const Scenario& s) {
   // clock, one step may have begun while it was slowed, and the test set is run once, once more when a
   // W-slave was lost over it.
   const double clocks = end / batch + 2;
-  const double samples = end + clocks + (1 + slowed) * batch + 2 * test;
+  double server_faults = 0;  // each may take a picture with it that is being evaluated
+  for (const Fault& f : s.faults) server_faults += f.on_server || f.on_master ? 1 : 0;
+  const double samples = end + clocks + (1 + slowed) * batch + (2 + server_faults) * test;
   const double work = samples * (1 + s.jitter) / slowest;
 
   // Three exchanges a clock; a view change when somebody comes, goes or has nothing left, and for each
@@ -45,16 +47,19 @@ Duration allowance(const Scenario& s) {
       (s.network.reorder > 0 || s.network.duplicate > 0 ? seconds(s.network.reorder_delay) : 0);
   const double evaluations =
       s.evaluate_every > 0 && s.test_count > 0 ? end / static_cast<double>(s.evaluate_every) : 0;
-  const double views = 2 * workers + evaluations + 2;
+  const auto servers = static_cast<double>(s.servers + s.more_servers.size());
+  const double views = 2 * workers + evaluations + 2 + 2 * servers + 3 * server_faults;
   const double timeout = seconds(s.sync.failure_timeout);
   const double retry = timeout / 5;
-  const double exchanges = workers * static_cast<double>(s.servers) * 3;
-  const double round = 6 * one_way + 2 * loss_delay(s.network.loss, exchanges, retry);
+  const double exchanges = workers * servers * (s.backups ? 5 : 3);
+  const double round = (s.backups ? 10 : 6) * one_way + 2 * loss_delay(s.network.loss, exchanges, retry);
   const double network = (clocks + views) * round + views * 0.001;
 
   // A W-slave that the last fault left undetected is found after the time-out; whoever waits meanwhile may
   // have to wait for its next repeat (8 retries), then greet, prepare and join.
-  const double detection = timeout + 2 * 8 * retry + 2 * seconds(warm_up);
+  // A P-slave that is lost in the middle of a view change costs its detection and another attempt; an
+  // evaluation whose picture it took with it is run again.
+  const double detection = (timeout + 2 * 8 * retry) * (1 + server_faults) + 2 * seconds(warm_up);
   return from_seconds(work + network + detection);
 }
 

@@ -23,6 +23,16 @@ void PromiseChecker::on_event(Time, PeerId peer, const Event& event) {
     if (server == servers_.end() || server->second.record.view != envelope->view) return;
     auto& held = server->second.held[{envelope->from, push->clock, push->lease}];
     for (const ChunkData& c : push->chunks) held.insert(c.chunk);
+  } else if (const auto* entry = std::get_if<Replicate>(&envelope->message)) {
+    const auto server = servers_.find(peer);
+    if (server == servers_.end() || server->second.record.view != entry->stream) return;
+    if (const auto* part = std::get_if<Push>(&entry->entry)) {
+      auto& copied = server->second.copied[{entry->member, part->clock, part->lease}];
+      for (const ChunkData& c : part->chunks) copied.insert(c.chunk);
+    } else if (const auto* commit = std::get_if<Commit>(&entry->entry)) {
+      Clock& most = server->second.copied_commits[entry->member];
+      most = std::max(most, commit->committed);
+    }
   } else if (const auto* pull = std::get_if<Pull>(&envelope->message)) {
     const auto server = servers_.find(peer);
     if (server == servers_.end() || server->second.record.view != envelope->view) return;
@@ -58,6 +68,7 @@ void PromiseChecker::on_effect(Time, PeerId peer, const Effect& effect) {
   const auto* trace = std::get_if<Trace>(&effect);
   if (trace == nullptr) return;
   if (const auto* t = std::get_if<TraceApply>(trace)) {
+    if (!t->owned) return;
     Server& s = servers_[peer];
     const auto at = s.applied.find(t->member);
     if (at != s.applied.end()) at->second = t->clock + 1;
@@ -67,6 +78,8 @@ void PromiseChecker::on_effect(Time, PeerId peer, const Effect& effect) {
     s.applied.clear();
     s.held.clear();
     s.after.clear();
+    s.copied.clear();
+    s.copied_commits.clear();
     for (const MemberRecord& m : s.record.members) s.applied[m.key] = m.n;
     for (const ServerRecord& r : s.record.servers) {
       if (r.peer == peer) s.id = r.id;
@@ -89,6 +102,14 @@ void PromiseChecker::from_server(PeerId peer, const Envelope& envelope, PeerId t
     return violate(text.str());
   }
   const Clock applied = s.applied.at(member->key);
+  const ShardId shard = reply != nullptr      ? reply->shard
+                        : push_ack != nullptr ? push_ack->shard
+                                              : commit_ack->shard;
+  const Clock committed = reply != nullptr        ? reply->committed
+                          : commit_ack != nullptr ? commit_ack->committed
+                                                  : Clock(0);
+  if (const std::string why = lacking(s, shard, member->key, push_ack, committed); !why.empty())
+    return text << why, violate(text.str());
   if (reply != nullptr) {
     if (reply->committed > applied) return text << "has applied " << applied, violate(text.str());
     const auto after = s.after.find(to);
@@ -104,6 +125,19 @@ void PromiseChecker::from_server(PeerId peer, const Envelope& envelope, PeerId t
     const std::size_t all = s.record.shards.at(push_ack->shard.value).chunks.size();
     if (here < all) return text << "holds " << here << " of " << all << " chunks", violate(text.str());
   }
+}
+
+std::string PromiseChecker::lacking(const Server& owner, ShardId shard, MemberKey member, const PushAck* ack,
+                                    Clock committed) {
+  const ShardRecord& of = owner.record.shards.at(shard.value);
+  if (!of.backup) return {};
+  Server& backup = servers_[owner.record.find_server(*of.backup)->peer];
+  if (backup.record.view != owner.record.view) return {};  // dead, or on to the next view
+  if (ack != nullptr && backup.copied[{member, ack->clock, ack->lease}].size() < of.chunks.size())
+    return "the backup lacks chunks of it";
+  const MemberRecord* m = owner.record.find_member(member.id);
+  if (committed > std::max(m->n, backup.copied_commits[member])) return "the backup lacks the commit";
+  return {};
 }
 
 void PromiseChecker::from_worker(PeerId peer, const Envelope& envelope) {
@@ -131,6 +165,8 @@ void PromiseChecker::check_all_applied(PeerId peer, const char* what) {
     const Server& s = servers_[r.peer];
     // One that stands in a later view has applied what the cut said; the member will hear.
     if (s.record.view != worker->record().view) continue;
+    const auto owns = [&](const ShardRecord& shard) { return shard.owner == r.id; };
+    if (std::none_of(s.record.shards.begin(), s.record.shards.end(), owns)) continue;
     const auto applied = s.applied.find(m.key);
     if (applied == s.applied.end() || applied->second >= worker->committed()) continue;
     std::ostringstream text;

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <set>
+#include <string>
 #include <tuple>
 
 #include "master/sim/engine.h"
@@ -30,6 +31,9 @@ class PromiseChecker : public Watcher {
     std::map<MemberKey, Clock> applied;                                    // of members of the record
     std::map<std::tuple<PeerId, Clock, LeaseId>, std::set<ChunkId>> held;  // since the cut
     std::map<PeerId, Clock> after;                                         // asked by the latest pull
+    // What came by an owner's stream in this view.
+    std::map<std::tuple<MemberKey, Clock, LeaseId>, std::set<ChunkId>> copied;
+    std::map<MemberKey, Clock> copied_commits;
   };
   struct Member {
     View view;
@@ -38,6 +42,9 @@ class PromiseChecker : public Watcher {
     std::set<ShardId> acked;  // of clock `committed`
   };
   void from_server(PeerId peer, const Envelope& envelope, PeerId to);
+  // Empty when the shard's backup has what the owner shows; else what it lacks.
+  std::string lacking(const Server& owner, ShardId shard, MemberKey member, const PushAck* ack,
+                      Clock committed);
   void from_worker(PeerId peer, const Envelope& envelope);
   void check_commit(PeerId peer, Clock committed);
   void check_all_applied(PeerId peer, const char* what);

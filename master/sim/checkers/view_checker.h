@@ -21,7 +21,7 @@ class ViewChecker : public Watcher {
 
   void on_event(Time now, PeerId peer, const Event& event) override;
   void on_effect(Time now, PeerId peer, const Effect& effect) override;
-  void on_fault(Time, const Fault&) override { views_at_rest_ = 0; }
+  void on_fault(Time, const Fault&, std::optional<PeerId>) override { views_at_rest_ = 0; }
 
  private:
   void on_active(const ViewRecord& record);
