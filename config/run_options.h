@@ -108,7 +108,7 @@ struct ClusterOptions {
   Address listen{"127.0.0.1", 0};
   std::optional<Address> advertise;  // what nodes dial, when it differs from listen (port 0: that of listen)
   double failure_timeout_s = 5;
-  int backups = 0;
+  int backups = 1;  // copies of each shard beside the owner's, as soon as there are two P-slaves
   int min_w_slaves = 1;
   int min_p_slaves = 1;
   double lease_ahead_s = 30;

@@ -13,7 +13,6 @@ std::vector<UnsupportedKey> unsupported_keys(const RunOptions& o) {
   if (o.plan.segments != 1) {
     add("plan.segments", o.plan.segments ? std::to_string(*o.plan.segments) : "auto", "1");
   }
-  if (o.cluster.backups != 0) add("cluster.backups", std::to_string(o.cluster.backups), "0");
   for (std::size_t i = 0; i < o.local.w_slaves.size(); ++i) {
     const DeviceName device = o.local.w_slaves[i].device;
     if (device.kind == DeviceKind::kCuda) {

@@ -35,20 +35,17 @@ using Moment = Clock::time_point;
 // asked.
 constexpr auto kOwnEnd = std::chrono::milliseconds(2000);
 constexpr auto kWholeEnd = std::chrono::milliseconds(4500);
-// A W-slave that dies younger than this did not die by chance.
+// One that dies younger than this did not die by chance.
 constexpr auto kTooYoung = std::chrono::seconds(2);
 constexpr int kQuickDeaths = 3;
 // A node that ends by itself may only be faster than the Master, which told it that the run is over.
 constexpr auto kDoubt = std::chrono::milliseconds(1500);
-// The Master finds out by itself that a P-slave is lost, and says what that means.
-constexpr auto kFindsOut = std::chrono::milliseconds(2000);
 
 struct Child {
   std::string what;
   std::vector<std::string> arguments;
   std::string log;
   int file = -1;  // its node file
-  bool is_w_slave = false;
   Moment started;
   int quick_deaths = 0;
 };
@@ -104,7 +101,6 @@ class Launcher {
       wait();
       reap();
       if (master_ > 0 && !ending_) mourn_due();
-      if (passed(ask_at_)) ask_to_end();
       if (passed(kill_at_)) kill_all();
     }
     return status_;
@@ -152,6 +148,7 @@ class Launcher {
     arguments.insert(arguments.end(), master_arguments_.begin(), master_arguments_.end());
     arguments.insert(arguments.end(), {"--local", "--announce-fd", std::to_string(announce[1])});
     if (node_keys_) arguments.insert(arguments.end(), {"--allow", node_keys_->public_key.text()});
+    master_started_ = Clock::now();
     master_ = spawn(arguments, announce[1], SIGTERM);
     close(announce[1]);
     announce_ = announce[0];
@@ -163,7 +160,7 @@ class Launcher {
     std::array<char, 512> text{};
     const ssize_t n = read(announce_, text.data(), text.size());
     close(std::exchange(announce_, -1));
-    if (n <= 1 || ending_) return;
+    if (n <= 1 || ending_ || std::exchange(listened_, true)) return;
     const std::string line(text.data(), static_cast<std::size_t>(n) - 1);
     if (Result<void> ok = start_nodes(address_of(line)); !ok) {
       (void)report(ok.error());
@@ -177,12 +174,12 @@ class Launcher {
       config::NodeOptions node = node_options(master, "p-slave-" + std::to_string(i));
       node.w_slave = false;
       node.p_slave = true;
-      if (Result<void> ok = start_node(node, false); !ok) return ok;
+      if (Result<void> ok = start_node(node); !ok) return ok;
     }
     for (std::size_t i = 0; i < local.w_slaves.size(); ++i) {
       config::NodeOptions node = node_options(master, "w-slave-" + std::to_string(i));
       node.devices = {local.w_slaves[i]};
-      if (Result<void> ok = start_node(node, true); !ok) return ok;
+      if (Result<void> ok = start_node(node); !ok) return ok;
     }
     return {};
   }
@@ -202,10 +199,9 @@ class Launcher {
     return node;
   }
 
-  Result<void> start_node(const config::NodeOptions& node, bool is_w_slave) {
+  Result<void> start_node(const config::NodeOptions& node) {
     Child child;
     child.what = node.name;
-    child.is_w_slave = is_w_slave;
     child.log = file_.options.dir + "/logs/" + node.name + ".txt";
     Result<int> file = file_in_memory(node.name, config::serialise(node));
     if (!file) return file.error();
@@ -231,7 +227,6 @@ class Launcher {
     const auto sooner = [&](const std::optional<Moment>& moment) {
       if (moment && (!next || *moment < *next)) next = moment;
     };
-    sooner(ask_at_);
     sooner(kill_at_);
     if (!ending_) {
       for (const Dead& d : dead_) sooner(d.due);
@@ -258,8 +253,6 @@ class Launcher {
 
   // The Master tells its nodes, and ends.
   void ask_to_end() {
-    ask_at_.reset();
-    if (ending_) return;  // a second SIGTERM would end it at once
     if (master_ > 0) kill(master_, SIGTERM);
     begin_end(kWholeEnd);
   }
@@ -301,14 +294,26 @@ class Launcher {
 
   void master_ended(int status) {
     master_ = -1;
-    ask_at_.reset();
     if (times_asked_ < 2) status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
     if (!WIFSIGNALED(status)) return begin_end(kOwnEnd);
     if (!ending_) {
-      std::fprintf(stderr, "convoy: the Master was killed by signal %d (%s)\n", WTERMSIG(status),
-                   strsignal(WTERMSIG(status)));
+      const bool again = listened_ && survives_master() && start_master();
+      std::fprintf(stderr, "convoy: the Master was killed by signal %d (%s)%s\n", WTERMSIG(status),
+                   strsignal(WTERMSIG(status)), again ? "; starting it again" : "");
+      if (again) return;
     }
     begin_end({});  // nobody told the nodes
+  }
+
+  // Another Master takes over where the journal ends; the nodes train on meanwhile and dial the same address.
+  // False: it dies too often for that to be chance.
+  bool survives_master() {
+    const bool young = Clock::now() - master_started_ < kTooYoung;
+    master_quick_deaths_ = young ? master_quick_deaths_ + 1 : 0;
+    std::erase(master_arguments_, "--overwrite");
+    if (std::find(master_arguments_.begin(), master_arguments_.end(), "--resume") == master_arguments_.end())
+      master_arguments_.emplace_back("--resume");
+    return master_quick_deaths_ < kQuickDeaths;
   }
 
   void mourn_due() {
@@ -316,9 +321,7 @@ class Launcher {
     std::vector<Dead> due;
     for (Dead& d : dead_) (passed(d.due) ? due : later).push_back(std::move(d));
     dead_ = std::move(later);
-    for (Dead& d : due) {
-      if (!ending_) mourn(std::move(d.child), d.status);
-    }
+    for (Dead& d : due) mourn(std::move(d.child), d.status);
   }
 
   void mourn(Child child, int status) {
@@ -328,7 +331,8 @@ class Launcher {
                                 : "ended with status " + std::to_string(WEXITSTATUS(status));
     const bool young = Clock::now() - child.started < kTooYoung;
     child.quick_deaths = young ? child.quick_deaths + 1 : 0;
-    const bool again = child.is_w_slave && child.quick_deaths < kQuickDeaths;
+    // A P-slave comes back empty. Had nobody a copy of what it had, the Master ends the run and says so.
+    const bool again = child.quick_deaths < kQuickDeaths;
     std::fprintf(stderr, "convoy: %s %s; %s\n", child.what.c_str(), how.c_str(),
                  again ? "starting it again" : ("its log is " + child.log).c_str());
     if (again) {
@@ -336,9 +340,7 @@ class Launcher {
       return;
     }
     print_last_line(child.log);
-    // A P-slave's parameters are nowhere else, and a W-slave that never starts is waited for in vain.
-    if (child.is_w_slave) return ask_to_end();
-    if (!ask_at_) ask_at_ = Clock::now() + kFindsOut;
+    ask_to_end();  // a node that never starts is waited for in vain
   }
 
   static void print_last_line(const std::string& log) {
@@ -350,17 +352,19 @@ class Launcher {
   }
 
   const config::RunFile& file_;
-  const std::vector<std::string> master_arguments_;
+  std::vector<std::string> master_arguments_;
   std::optional<KeyPair> node_keys_;
   std::string master_key_;
   int signals_ = -1;
   int announce_ = -1;
   pid_t master_ = -1;
+  Moment master_started_;
+  int master_quick_deaths_ = 0;
+  bool listened_ = false;  // some Master of this run did; nodes are started
   std::map<pid_t, Child> children_;
   std::vector<Dead> dead_;
   int times_asked_ = 0;
   bool ending_ = false;
-  std::optional<Moment> ask_at_;
   std::optional<Moment> kill_at_;
   int status_ = 1;  // exit status
 };

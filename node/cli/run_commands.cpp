@@ -100,16 +100,11 @@ int master(const RunFlags& flags) {
         std::max(run.cluster.min_p_slaves, static_cast<int>(run.local.p_slaves.size()));
   }
   for (const std::string& key : flags.allow) file->security.allowed_keys.push_back(key);
-  if (flags.resume) {
-    return report(
-        {ErrorCode::kUsage,
-         "--resume needs checkpoints while training, which this build does not write yet: start again with "
-         "--overwrite, or under another run.name."});
-  }
   block_signals();
-  return run_master(
-      {std::move(*file), flags.overwrite ? record::RunStart::kOverwrite : record::RunStart::kNew},
-      flags.announce_fd);
+  return run_master({std::move(*file), flags.overwrite ? record::RunStart::kOverwrite
+                                       : flags.resume  ? record::RunStart::kResume
+                                                       : record::RunStart::kNew},
+                    flags.announce_fd);
 }
 
 int train(const RunFlags& flags, const std::vector<std::string>& master_arguments) {

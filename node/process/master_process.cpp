@@ -78,10 +78,14 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
     Result<record::RunDir> dir = record::RunDir::open(run.dir, options_.start);
     if (!dir) return dir.error();
     dir_.emplace(std::move(*dir));
+    const bool resumes = options_.start == record::RunStart::kResume;
+    if (resumes) {
+      if (Result<void> same = check_same_run(run); !same) return same;
+    }
 
     TransportOptions transport;
     transport.self = kMasterPeerId;
-    transport.bind = config::to_string(run.cluster.listen);
+    transport.bind = config::to_string(resumes ? former_address(run.cluster.listen) : run.cluster.listen);
     transport.keys = security->keys;
     transport.encrypt_bind = security->keys.has_value();
     transport.allowed_keys = allowed_;
@@ -131,7 +135,15 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
     role.equal_partition = run.sync.partition == config::Partition::kEqual;
     role.min_w_slaves = static_cast<std::size_t>(run.cluster.min_w_slaves);
     role.min_p_slaves = static_cast<std::size_t>(run.cluster.min_p_slaves);
+    role.backups = run.cluster.backups > 0;
     role.lease_ahead = from_seconds(run.cluster.lease_ahead_s);
+    if (resumes) {
+      Result<std::optional<Journal>> last = journal_->last_active();
+      if (!last) return last.error();
+      Result<std::map<ServerKey, std::uint64_t>> written = recorder->log_entries();
+      if (!written) return written.error();
+      if (*last) role.restart = MasterRestart{std::move(**last), std::move(*written)};
+    }
     master_ = std::make_shared<Master>(std::move(role));
     clerk_.set(house.spawn_executor());
     painter_.set(house.spawn_executor());
@@ -214,6 +226,28 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
   }
 
  private:
+  // An interrupted run goes on as it was begun; where it runs may have changed.
+  Result<void> check_same_run(const config::RunOptions& now) const {
+    Result<config::RunOptions> then = record::read_options(dir_->paths());
+    if (!then) return then.error();
+    then->local = now.local;
+    then->cluster = now.cluster;
+    if (*then == now) return {};
+    return Error{ErrorCode::kUsage,
+                 dir_->paths().dir +
+                     " was begun with other options (its options.toml has them): resume it with the "
+                     "same ones, or start another run with --set run.name=..."};
+  }
+
+  // Nodes that are still there dial where the Master was: a port that was drawn is taken again.
+  config::Address former_address(config::Address listen) const {
+    const std::optional<WatchAddress> former = read_watch_file(dir_->paths().address());
+    const std::size_t colon = former ? former->address.rfind(':') : std::string::npos;
+    if (listen.port != 0 || colon == std::string::npos) return listen;
+    listen.port = static_cast<std::uint16_t>(std::strtoul(former->address.c_str() + colon + 1, nullptr, 10));
+    return listen;
+  }
+
   // Who may join, as the run file and its list say now.
   Result<void> learn_keys(const MasterSecurity& security) {
     inline_keys_ = allowed_ = security.allowed;
@@ -262,7 +296,7 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
   }
 
   void write_journal(const Journal& entry) {
-    if (Result<void> written = journal_->record_active(entry.record, entry.ledger); !written) {
+    if (Result<void> written = journal_->record_active(entry); !written) {
       return ending_.set({1, written.error().message});
     }
     tell(role_, Journaled{entry.record.view});

@@ -50,6 +50,12 @@ class ServerProcess final : public SlaveBase {
       run_on(work_, [this, command = *init] { executor_->initialise(command); });
     } else if (const auto* apply = std::get_if<Apply>(&effect)) {
       run_on(work_, [this, command = *apply] { executor_->apply(command); });
+    } else if (const auto* install = std::get_if<InstallChunks>(&effect)) {
+      run_on(work_, [this, command = *install] { executor_->install(command); });
+    } else if (const auto* keep = std::get_if<KeepChunks>(&effect)) {
+      run_on(work_, [this, command = *keep] {
+        if (executor_) executor_->keep(command);
+      });
     } else if (const auto* snapshot = std::get_if<TakeSnapshot>(&effect)) {
       run_on(work_, [this, command = *snapshot] { executor_->take_snapshot(command); });
     } else if (const auto* chunks = std::get_if<SendChunks>(&effect)) {

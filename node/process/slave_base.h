@@ -88,6 +88,8 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
       if (Result<void> ok = link_->connect(c->peer, c->address, c->public_key); !ok) {
         spdlog::error("{}: {}", options_.name, ok.error().message);
       }
+    } else if (const auto* gone = std::get_if<Disconnect>(&effect)) {
+      link_->transport().disconnect(gone->peer);
     } else if (const auto* quit = std::get_if<Quit>(&effect)) {
       const std::string where = quit->failed ? " [Master at " + config::to_string(options_.master) + "]" : "";
       ending_.set({quit->failed ? 1 : 0, options_.name + ": " + quit->text + where});

@@ -1,9 +1,9 @@
-// CommitLogStore: the P-slaves' logs of what was trained, as they sent them; `convoy verify` holds them
-// against the data set.
+// CommitLogStore: the P-slaves' logs of what was trained, as they sent them, and how each life of a P-slave
+// ended; `convoy verify` holds them against the data set.
 //
-// One SQLite file (commits.sqlite, table `entries`, readable with the sqlite3 tool). Each append is one
-// transaction and survives the end of the process; only a power cut can take the last of them. Owns its
-// database; one thread at a time.
+// One SQLite file (commits.sqlite, tables `entries` and `ends`, readable with the sqlite3 tool). Each write
+// is one transaction and survives the end of the process; only a power cut can take the last of them. Owns
+// its database; one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,14 @@ namespace convoy::record {
 
 class Database;
 
-using CommitLogs = std::map<ServerId, std::vector<CommitLogEntry>>;
+// A P-slave that comes back is empty and logs from then on: each life has a log of its own.
+using CommitLogs = std::map<ServerKey, std::vector<CommitLogEntry>>;
+
+enum class ServerEnd {
+  kLeft,  // gracefully
+  kLost,
+};
+using ServerEnds = std::map<ServerKey, ServerEnd>;
 
 // Index = value, content = number of updates; each update counts once, with the largest value that any
 // P-slave logged for it.
@@ -38,10 +45,14 @@ class CommitLogStore {
   CommitLogStore(CommitLogStore&&) noexcept;
   CommitLogStore& operator=(CommitLogStore&&) noexcept;
 
-  // The next entries of this P-slave's log, in order.
-  Result<void> append(ServerId server, std::span<const CommitLogEntry> entries);
+  // The next entries of this life's log, in order.
+  Result<void> append(ServerKey server, std::span<const CommitLogEntry> entries);
+  Result<void> record_end(ServerKey server, ServerEnd end);
 
   Result<CommitLogs> read_all();
+  // How many entries of each log are written down: where a Master that comes back takes it up.
+  Result<std::map<ServerKey, std::uint64_t>> counts();
+  Result<ServerEnds> read_ends();
   Result<CommitHistograms> histograms();
 
  private:

@@ -6,16 +6,19 @@
 #include "messages/codec/codec.h"
 #include "node/record/database.h"
 #include "node/record/interval_text.h"
+#include "node/record/json_text.h"
+#include "node/record/text.h"
 
 namespace convoy::record {
 namespace {
 
-constexpr std::int32_t kJournalKind = 0x43'56'4a'31;  // "CVJ1"
+constexpr std::int32_t kJournalKind = 0x43'56'4a'32;  // "CVJ2"
 
 constexpr const char* kSchema = R"(
   CREATE TABLE run (id INTEGER NOT NULL);
   CREATE TABLE terms (term INTEGER PRIMARY KEY);
   CREATE TABLE views (term INTEGER NOT NULL, attempt INTEGER NOT NULL, record BLOB NOT NULL, ledger TEXT NOT NULL,
+                      nodes TEXT NOT NULL,  -- JSON: who the record's peers are
                       PRIMARY KEY (term, attempt)) WITHOUT ROWID;
 )";
 
@@ -24,6 +27,62 @@ std::uint64_t draw_run_id() {
   std::uint64_t id = 0;
   while (id == 0) id = (std::uint64_t{device()} << 32) | device();
   return id;
+}
+
+std::string nodes_text(const std::vector<KnownNode>& nodes) {
+  Json json = Json::array();
+  for (const KnownNode& n : nodes) {
+    json.push_back({{"peer", n.peer.value},
+                    {"p_slave", n.role == RoleKind::kServer},
+                    {"name", n.name},
+                    {"host", n.host},
+                    {"device", n.device},
+                    {"address", n.address},
+                    {"public_key", n.public_key},
+                    {"id", n.id},
+                    {"incarnation", n.incarnation.value},
+                    {"samples_per_s", n.samples_per_s}});
+  }
+  return dump(json);
+}
+
+// None: not what nodes_text() writes.
+std::optional<std::vector<KnownNode>> parse_nodes(std::string_view text) {
+  std::vector<KnownNode> nodes;
+  try {
+    for (const Json& json : Json::parse(text)) {
+      KnownNode n;
+      n.peer = PeerId(json.at("peer").get<std::uint64_t>());
+      n.role = json.at("p_slave").get<bool>() ? RoleKind::kServer : RoleKind::kWorker;
+      n.name = json.at("name").get<std::string>();
+      n.host = json.at("host").get<std::string>();
+      n.device = json.at("device").get<std::string>();
+      n.address = json.at("address").get<std::string>();
+      n.public_key = json.at("public_key").get<std::string>();
+      n.id = json.at("id").get<std::uint32_t>();
+      n.incarnation = Incarnation(json.at("incarnation").get<std::uint32_t>());
+      n.samples_per_s = json.at("samples_per_s").get<double>();
+      nodes.push_back(std::move(n));
+    }
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+  return nodes;
+}
+
+// REQUIRES: a row of (term, attempt, record, ledger, nodes).
+Result<Journal::Active> read_active(const Database& database, const Statement& row) {
+  const std::string view =
+      in_words(View{static_cast<std::uint32_t>(row.integer(0)), static_cast<std::uint32_t>(row.integer(1))});
+  auto record = decode_record(row.blob(2));
+  if (!record)
+    return database.corrupt("the record of " + view + " cannot be read: " + record.error().message);
+  auto ledger = parse_intervals(row.text(3));
+  if (!ledger)
+    return database.corrupt("the ledger of " + view + " cannot be read: " + ledger.error().message);
+  auto nodes = parse_nodes(row.text(4));
+  if (!nodes) return database.corrupt("the nodes of " + view + " cannot be read");
+  return Journal::Active{std::move(*record), std::move(*ledger), std::move(*nodes)};
 }
 
 }  // namespace
@@ -42,13 +101,26 @@ Result<Journal> Journal::open(const std::string& path) {
   if (!insert) return insert.error();
   insert->bind(1, static_cast<std::int64_t>(draw_run_id()));
   if (auto done = insert->run(); !done) return done.error();
-  auto select = db.prepare("SELECT id FROM run", "read the run's id");
-  if (!select) return select.error();
-  auto row = select->step();
-  if (!row) return row.error();
-  if (!*row) return db.corrupt("holds no run id");
-  const RunId run(static_cast<std::uint64_t>(select->integer(0)));
-  return Journal(std::move(*database), run);
+  return read_run(std::move(*database));
+}
+
+Result<Journal> Journal::open_existing(const std::string& path) {
+  auto database = Database::open_existing(path, kJournalKind);
+  if (!database) return database.error();
+  return read_run(std::move(*database));
+}
+
+Result<Journal> Journal::read_run(std::unique_ptr<Database> database) {
+  std::int64_t id = 0;
+  {
+    auto select = database->prepare("SELECT id FROM run", "read the run's id");
+    if (!select) return select.error();
+    auto row = select->step();
+    if (!row) return row.error();
+    if (!*row) return database->corrupt("holds no run id");
+    id = select->integer(0);
+  }
+  return Journal(std::move(database), RunId(static_cast<std::uint64_t>(id)));
 }
 
 Result<std::uint32_t> Journal::begin_term() {
@@ -65,30 +137,46 @@ Result<std::uint32_t> Journal::begin_term() {
   return static_cast<std::uint32_t>(term);
 }
 
-Result<void> Journal::record_active(const ViewRecord& record, const IntervalSet& ledger) {
+Result<void> Journal::record_active(const Active& active) {
+  const auto& [record, ledger, nodes] = active;
   auto last = last_active();
   if (!last) return last.error();
   CONVOY_CHECK(!*last || record.view > (*last)->record.view, record.view, " after ", (*last)->record.view);
-  auto insert = database_->prepare("INSERT INTO views VALUES (?1, ?2, ?3, ?4)", "journal a view");
+  auto insert = database_->prepare("INSERT INTO views VALUES (?1, ?2, ?3, ?4, ?5)", "journal a view");
   if (!insert) return insert.error();
   const Frame bytes = encode_record(record);
   insert->bind(1, std::int64_t{record.view.term}).bind(2, std::int64_t{record.view.attempt});
   insert->bind(3, bytes.bytes()).bind(4, std::string_view(to_text(ledger)));
+  insert->bind(5, std::string_view(nodes_text(nodes)));
   return insert->run();
 }
 
 Result<std::optional<Journal::Active>> Journal::last_active() {
   auto select = database_->prepare(
-      "SELECT record, ledger FROM views ORDER BY term DESC, attempt DESC LIMIT 1", "read the last view");
+      "SELECT term, attempt, record, ledger, nodes FROM views ORDER BY term DESC, attempt DESC LIMIT 1",
+      "read the last view");
   if (!select) return select.error();
   auto row = select->step();
   if (!row) return row.error();
   if (!*row) return std::optional<Active>();
-  auto record = decode_record(select->blob(0));
-  if (!record) return database_->corrupt("the last view cannot be read: " + record.error().message);
-  auto ledger = parse_intervals(select->text(1));
-  if (!ledger) return database_->corrupt("the last ledger cannot be read: " + ledger.error().message);
-  return std::optional<Active>(Active{std::move(*record), std::move(*ledger)});
+  auto active = read_active(*database_, *select);
+  if (!active) return active.error();
+  return std::optional<Active>(std::move(*active));
+}
+
+Result<std::vector<Journal::Active>> Journal::all_active() {
+  auto select = database_->prepare(
+      "SELECT term, attempt, record, ledger, nodes FROM views ORDER BY term, attempt", "read the views");
+  if (!select) return select.error();
+  std::vector<Active> views;
+  for (;;) {
+    auto row = select->step();
+    if (!row) return row.error();
+    if (!*row) return views;
+    auto active = read_active(*database_, *select);
+    if (!active) return active.error();
+    views.push_back(std::move(*active));
+  }
 }
 
 Result<std::int64_t> Journal::active_count() {

@@ -9,11 +9,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "actors/role.h"
 #include "messages/base/ids.h"
-#include "messages/base/interval_set.h"
 #include "messages/base/result.h"
-#include "messages/view_record.h"
 
 namespace convoy::record {
 
@@ -21,13 +21,13 @@ class Database;
 
 class Journal {
  public:
-  struct Active {
-    ViewRecord record;
-    IntervalSet ledger;
-  };
+  // A view with its ledger and its nodes.
+  using Active = convoy::Journal;
 
   // Makes the file, with a run id drawn at random, when there is none.
   static Result<Journal> open(const std::string& path);
+  // For reading only: an error when there is no such file.
+  static Result<Journal> open_existing(const std::string& path);
   ~Journal();
   Journal(Journal&&) noexcept;
   Journal& operator=(Journal&&) noexcept;
@@ -36,11 +36,14 @@ class Journal {
   // The highest term so far + 1, durable: to be called before the first message of a Master.
   Result<std::uint32_t> begin_term();
   // Durable when it returns: answer Journaled then. REQUIRES: a later view than the last one recorded.
-  Result<void> record_active(const ViewRecord& record, const IntervalSet& ledger);
+  Result<void> record_active(const Active& active);
   Result<std::optional<Active>> last_active();
+  // Every view that was ever active, in order.
+  Result<std::vector<Active>> all_active();
   Result<std::int64_t> active_count();
 
  private:
+  static Result<Journal> read_run(std::unique_ptr<Database> database);
   Journal(std::unique_ptr<Database> database, RunId run);
   std::unique_ptr<Database> database_;
   RunId run_;

@@ -16,7 +16,7 @@ namespace convoy::record {
 
 struct RunMetrics {
   struct Member {
-    Clock clock;               // updates committed, by the first P-slave's log and the member's life signs
+    Clock clock;               // updates committed, by the P-slaves' logs and the member's life signs
     std::int64_t gap = 0;      // granted clock - c_min of its last update: never beyond the bound
     double wait_share = 0;     // of the last window: waiting / (waiting + computing)
     double samples_per_s = 0;  // of the last window

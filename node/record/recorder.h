@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,10 +32,15 @@ struct RecorderOptions {
 
 class Recorder {
  public:
+  // Goes on where an earlier Master of the run was, when there are logs: its samples, updates and times
+  // count.
   static Result<Recorder> open(const RunPaths& paths, RecorderOptions options);
   ~Recorder();
   Recorder(Recorder&&) noexcept;
   Recorder& operator=(Recorder&&) noexcept;
+
+  // Entries of each life's log that are written down.
+  Result<std::map<ServerKey, std::uint64_t>> log_entries();
 
   // Every trace of the Master's role, in order. Grants, applies and cuts are not the Master's and are
   // ignored.

@@ -77,6 +77,20 @@ std::string percent(double share, int digits) {
   return std::isfinite(share) ? fixed(share * 100, digits) + " %" : "-";
 }
 
+std::string in_words(View view) {
+  return "v" + std::to_string(view.term) + "." + std::to_string(view.attempt);
+}
+
+std::string in_words(ServerKey server) {
+  return "P-slave " + std::to_string(server.id.value) + " (life " + std::to_string(server.incarnation.value) +
+         ")";
+}
+
+std::string in_words(MemberKey member) {
+  return "member " + std::to_string(member.id.value) + " (life " + std::to_string(member.incarnation.value) +
+         ")";
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   while (!text.empty()) {

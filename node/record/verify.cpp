@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <sstream>
+#include <set>
+#include <utility>
 
 #include "messages/base/check.h"
 #include "messages/base/sampling.h"
 #include "node/data/dataset.h"
-#include "node/record/json_text.h"
 #include "node/record/text.h"
 
 namespace convoy::record {
@@ -33,21 +33,22 @@ class Problems {
   std::map<std::string, std::int64_t> counts_;
 };
 
-std::string name_of(const CommitLogEntry& e) {
-  std::ostringstream out;
-  out << "clock " << e.clock << " of member " << e.member.id.value << " (life " << e.member.incarnation.value
-      << ")";
-  return out.str();
+using UpdateKey = std::pair<MemberKey, Clock>;
+
+std::string name_of(const UpdateKey& update) {
+  return "clock " + std::to_string(update.second.value) + " of " + in_words(update.first);
 }
 
+// REQUIRES: not empty.
 std::string positions_text(const IntervalSet& set) {
-  const Interval& first = set.intervals().front();
-  std::string text = grouped(set.size()) + (set.size() == 1 ? " position" : " positions") + ", from " +
-                     std::to_string(first.begin) + " on";
-  return text;
+  return grouped(set.size()) + (set.size() == 1 ? " position" : " positions") + ", from " +
+         std::to_string(set.intervals().front().begin) + " on";
 }
 
-using Key = std::pair<MemberKey, Clock>;
+IntervalSet without(IntervalSet set, const IntervalSet& other) {
+  set.erase(other);
+  return set;
+}
 
 class Verifier {
  public:
@@ -55,132 +56,245 @@ class Verifier {
       : n_(sample_count), end_(end_position), seed_(seed), problems_(report_.problems) {
     report_.sample_count = sample_count;
     report_.end_position = end_position;
+    for (std::int64_t e = 0; e * n_ < end_; ++e) report_.epochs.push_back({e, 0, 0, 0, true});
   }
 
-  VerifyReport run(const CommitLogs& logs) {
-    for (const auto& [server, entries] : logs) report_.servers.push_back(check_log(server, entries));
-    if (logs.empty() && end_ > 0) problems_.add("no log", "no P-slave's log is there");
-    compare(logs);
-    merge();
+  VerifyReport run(const Evidence& evidence) {
+    if (evidence.logs.empty() && end_ > 0) problems_.add("no log", "no P-slave's log is there");
+    std::map<ServerKey, Tenure> served = tenures(evidence, end_);
+    for (const auto& [server, log] : evidence.logs) read(server, log, served[server].history);
+    merge(survivors(evidence.views));
+    check_ledgers(evidence);
+    for (auto& [server, tenure] : served) {
+      const auto log = evidence.logs.find(server);
+      if (log != evidence.logs.end()) check_order(server, tenure, log->second);
+      check_tenure(server, std::move(tenure));
+    }
     problems_.close();
     report_.ok = report_.problems.empty();
     return std::move(report_);
   }
 
  private:
-  std::int64_t epoch_count() const { return (end_ + n_ - 1) / n_; }
-  Interval epoch_range(std::int64_t epoch) const { return {epoch * n_, std::min((epoch + 1) * n_, end_)}; }
+  // What the logs tell of one update.
+  struct Update {
+    ServerKey by;  // who told first
+    const CommitLogEntry* told;
+    std::uint32_t history;     // of who told
+    IntervalSet positions;     // in anybody's words
+    std::int64_t repeats = 0;  // in one log
+  };
+  struct Log {
+    std::int64_t entries = 0;
+    IntervalSet positions;
+  };
 
-  VerifyReport::Server check_log(ServerId id, const std::vector<CommitLogEntry>& entries) {
-    const std::string whose = "P-slave " + std::to_string(id.value) + ": ";
-    VerifyReport::Server server{id, static_cast<std::int64_t>(entries.size()), {}};
-    for (std::int64_t e = 0; e < epoch_count(); ++e) server.epochs.push_back({e, 0, 0, 0, true});
-    IntervalSet seen;
+  // ---- Each log by itself, and against what others say of the same updates
+
+  void read(ServerKey server, const std::vector<CommitLogEntry>& entries, std::uint32_t history) {
+    const std::string whose = in_words(server) + ": ";
+    Log& log = logs_[server];
+    std::map<UpdateKey, std::int64_t> times;
     for (const CommitLogEntry& entry : entries) {
-      if (!entry.trained.empty() && entry.trained.intervals().back().end > end_) {
-        problems_.add("positions beyond the end",
-                      whose + name_of(entry) + " trained positions beyond the end of the run");
+      const UpdateKey key{entry.member, entry.clock};
+      ++log.entries;
+      if (entry.trained.empty()) {
+        problems_.add("updates without a sample", whose + name_of(key) + " trained nothing");
+      } else {
+        check_samples(whose, key, entry);
       }
-      if (!check_digest(entry)) {
-        problems_.add("wrong digest", whose + name_of(entry) +
-                                          " trained other samples than those of its positions (" +
-                                          positions_text(entry.trained) + "): the digest is wrong");
-        mark_digest(server, entry.trained);
+      const auto [at, fresh] = updates_.try_emplace(key, Update{server, &entry, history, entry.trained});
+      Update& update = at->second;
+      if (!fresh) compare(key, update, server, entry);
+      if (update.history != history) {
+        problems_.add("updates on both sides of a roll-back",
+                      in_words(update.by) + " and " + in_words(server) + " tell of " + name_of(key) +
+                          ", and between them the run was rolled back");
       }
-      IntervalSet again;
-      for (const Interval& i : entry.trained.intervals()) {
-        IntervalSet fresh = seen.complement(i);
-        IntervalSet whole{i};
-        whole.erase(fresh);
-        again.insert(whole);
+      const std::int64_t repeats = times[key]++;
+      if (repeats > 0) {
+        problems_.add("updates applied twice", whose + name_of(key) + " stands twice in its log");
+        update.repeats = std::max(update.repeats, repeats);
       }
-      if (!again.empty()) {
-        problems_.add(
-            "positions trained twice",
-            whose + name_of(entry) + " trained again what was trained before: " + positions_text(again));
-        for (VerifyReport::Epoch& e : server.epochs) e.duplicated += overlap(again, epoch_range(e.epoch));
-      }
-      seen.insert(entry.trained);
+      log.positions.insert(entry.trained);
     }
-    for (VerifyReport::Epoch& e : server.epochs) {
-      const Interval range = epoch_range(e.epoch);
-      const IntervalSet lost = seen.complement(range);
-      e.lost = lost.size();
-      e.samples = range.size() - e.lost;
-      if (!lost.empty()) {
-        problems_.add("positions missing",
-                      whose + "epoch " + std::to_string(e.epoch) + " lacks " + positions_text(lost));
-      }
+  }
+
+  void check_samples(const std::string& whose, const UpdateKey& key, const CommitLogEntry& entry) {
+    if (entry.trained.intervals().back().end > end_) {
+      problems_.add("positions beyond the end",
+                    whose + name_of(key) + " trained positions beyond the end of the run");
     }
-    return server;
+    if (right_digest(key, entry)) return;
+    problems_.add("wrong digests", whose + name_of(key) +
+                                       " trained other samples than those of its positions (" +
+                                       positions_text(entry.trained) + "): the digest is wrong");
+    in_epochs(entry.trained, [](VerifyReport::Epoch& e, std::int64_t) { e.digest_ok = false; });
   }
 
   // The digests of most entries are the same in every log: each is computed once.
-  bool check_digest(const CommitLogEntry& entry) {
-    auto& [positions, digest] = digests_[{entry.member, entry.clock}];
-    if (positions != entry.trained || positions.empty()) {
-      positions = entry.trained;
-      digest = positions_digest(entry.trained, n_, seed_);
+  bool right_digest(const UpdateKey& key, const CommitLogEntry& entry) {
+    const auto before = updates_.find(key);
+    const CommitLogEntry* told = before == updates_.end() ? nullptr : before->second.told;
+    if (told != nullptr && told->trained == entry.trained && told->digest == entry.digest)
+      return !wrong_.contains(key);
+    const bool right = positions_digest(entry.trained, n_, seed_) == entry.digest;
+    if (!right && told == nullptr) wrong_.insert(key);
+    return right;
+  }
+
+  void compare(const UpdateKey& key, Update& update, ServerKey server, const CommitLogEntry& entry) {
+    if (update.told->trained == entry.trained && update.told->digest == entry.digest) return;
+    problems_.add("told differently",
+                  in_words(update.by) + " and " + in_words(server) + " differ in " + name_of(key));
+    update.positions.insert(entry.trained);
+  }
+
+  // ---- All logs together
+
+  // `kept`: by history that was rolled back from.
+  void merge(const std::map<std::uint32_t, IntervalSet>& kept) {
+    // By position, so that what has been seen stays a few long intervals.
+    std::vector<std::pair<std::int64_t, UpdateKey>> order;
+    for (const auto& [key, update] : updates_) {
+      if (!update.positions.empty()) order.emplace_back(update.positions.intervals().front().begin, key);
     }
-    return digest == entry.digest;
-  }
-
-  void mark_digest(VerifyReport::Server& server, const IntervalSet& trained) const {
-    for (VerifyReport::Epoch& e : server.epochs) {
-      if (trained.empty() || overlap(trained, epoch_range(e.epoch)) > 0) e.digest_ok = false;
-    }
-  }
-
-  static std::int64_t overlap(const IntervalSet& set, Interval range) {
-    return range.size() - set.complement(range).size();
-  }
-
-  void compare(const CommitLogs& logs) {
-    if (logs.size() < 2) return;
-    const ServerId first = logs.begin()->first;
-    const std::map<Key, const CommitLogEntry*> reference = by_key(logs.begin()->second);
-    for (auto at = std::next(logs.begin()); at != logs.end(); ++at) {
-      const std::string pair =
-          "P-slaves " + std::to_string(first.value) + " and " + std::to_string(at->first.value);
-      const std::map<Key, const CommitLogEntry*> other = by_key(at->second);
-      for (const auto& [key, entry] : reference) {
-        const auto found = other.find(key);
-        if (found == other.end()) {
-          problems_.add("in one log only", pair + " differ: only the first has " + name_of(*entry));
-        } else if (found->second->trained != entry->trained || found->second->digest != entry->digest) {
-          problems_.add("told differently", pair + " differ in " + name_of(*entry));
+    std::sort(order.begin(), order.end());
+    for (const auto& [first, key] : order) {
+      const Update& update = updates_.at(key);
+      if (const auto history = kept.find(update.history); history != kept.end()) {
+        const IntervalSet undone = without(update.positions, history->second);
+        if (!undone.empty() && undone != update.positions) {
+          problems_.add("updates torn by a roll-back",
+                        name_of(key) + " was undone by a roll-back in part: " + positions_text(undone));
+        }
+        if (undone == update.positions) {
+          ++report_.voided;
+          continue;
         }
       }
-      for (const auto& [key, entry] : other) {
-        if (!reference.contains(key))
-          problems_.add("in one log only", pair + " differ: only the second has " + name_of(*entry));
+      const IntervalSet again = without(update.positions, without(update.positions, all_));
+      if (!again.empty()) {
+        problems_.add("positions trained twice",
+                      name_of(key) + " trained what another update trained: " + positions_text(again) + "; " +
+                          in_words(update.by) + " tells");
+      }
+      in_epochs(again, [](VerifyReport::Epoch& e, std::int64_t count) { e.duplicated += count; });
+      in_epochs(update.positions, [&, times = update.repeats](VerifyReport::Epoch& e, std::int64_t count) {
+        e.duplicated += times * count;
+      });
+      all_.insert(update.positions);
+    }
+    for (VerifyReport::Epoch& e : report_.epochs) {
+      const Interval range{e.epoch * n_, std::min((e.epoch + 1) * n_, end_)};
+      const IntervalSet lost = all_.complement(range);
+      e.lost = lost.size();
+      e.samples = range.size() - e.lost;
+      if (!lost.empty()) {
+        problems_.add("epochs with positions missing",
+                      "epoch " + std::to_string(e.epoch) + " lacks " + positions_text(lost));
       }
     }
   }
 
-  std::map<Key, const CommitLogEntry*> by_key(const std::vector<CommitLogEntry>& entries) {
-    std::map<Key, const CommitLogEntry*> keyed;
-    for (const CommitLogEntry& e : entries) {
-      if (!keyed.emplace(Key{e.member, e.clock}, &e).second)
-        problems_.add("update applied twice", name_of(e) + " stands twice in a log");
+  template <class Do>
+  void in_epochs(const IntervalSet& positions, Do act) {
+    for (const Interval& i : positions.intervals()) {
+      for (std::int64_t at = i.begin; at < std::min(i.end, end_);) {
+        const std::int64_t epoch = at / n_;
+        const std::int64_t next = std::min({i.end, end_, (epoch + 1) * n_});
+        act(report_.epochs[static_cast<std::size_t>(epoch)], next - at);
+        at = next;
+      }
     }
-    return keyed;
   }
 
-  void merge() {
-    for (std::int64_t e = 0; e < epoch_count(); ++e) {
-      const auto index = static_cast<std::size_t>(e);
-      VerifyReport::Epoch worst{e, 0, epoch_range(e).size(), 0, false};
-      if (!report_.servers.empty()) worst = report_.servers.front().epochs[index];
-      for (const VerifyReport::Server& s : report_.servers) {
-        const VerifyReport::Epoch& own = s.epochs[index];
-        worst.samples = std::min(worst.samples, own.samples);
-        worst.lost = std::max(worst.lost, own.lost);
-        worst.duplicated = std::max(worst.duplicated, own.duplicated);
-        worst.digest_ok = worst.digest_ok && own.digest_ok;
-      }
-      report_.epochs.push_back(worst);
+  // ---- Against the journal
+
+  void check_ledgers(const Evidence& evidence) {
+    const auto& views = evidence.views;
+    if (views.empty()) {
+      if (end_ > 0) problems_.add("no view", "no view was ever active: nobody can have trained");
+      return;
     }
+    for (std::size_t v = 1; v < views.size(); ++v) {
+      if (views[v].record.history != views[v - 1].record.history) {
+        check_roll_back(views, v);
+        continue;
+      }
+      const IntervalSet taken_back = without(views[v - 1].ledger, views[v].ledger);
+      if (!taken_back.empty()) {
+        problems_.add("ledgers that shrank", "the ledger of " + in_words(views[v].record.view) + " lacks " +
+                                                 positions_text(taken_back) + ", that " +
+                                                 in_words(views[v - 1].record.view) + " had");
+      }
+    }
+    const IntervalSet untold = without(views.back().ledger, all_);
+    // In a run that finished they are missing from an epoch, and named there.
+    if (!untold.empty() && !evidence.finished) {
+      problems_.add("ledger without log", "the ledger of " + in_words(views.back().record.view) + " has " +
+                                              positions_text(untold) + ", of which no log tells");
+    }
+    const IntervalSet open = views.back().ledger.complement({0, end_});
+    if (evidence.finished && !open.empty()) {
+      problems_.add("unfinished ledger", "the run finished, but the ledger of its last view, " +
+                                             in_words(views.back().record.view) + ", lacks " +
+                                             positions_text(open));
+    }
+  }
+
+  // A history begins where a checkpoint was made: at the cut of an earlier view.
+  void check_roll_back(const std::vector<Journal::Active>& views, std::size_t to) {
+    const auto end = views.begin() + static_cast<std::ptrdiff_t>(to);
+    const bool known =
+        std::any_of(views.begin(), end, [&](const auto& v) { return v.ledger == views[to].ledger; });
+    if (!known) {
+      problems_.add("roll-backs to nowhere", "the run was rolled back before " +
+                                                 in_words(views[to].record.view) +
+                                                 ", to a ledger that no view before had");
+    }
+    for (const ServerRecord& s : views[to].record.servers) {
+      const ServerRecord* before = views[to - 1].record.find_server(s.id);
+      if (before != nullptr && before->incarnation == s.incarnation) {
+        problems_.add("lives that outlast a roll-back", in_words(ServerKey{s.id, s.incarnation}) +
+                                                            " goes on after the roll-back before " +
+                                                            in_words(views[to].record.view));
+      }
+    }
+  }
+
+  void check_order(ServerKey key, const Tenure& tenure, const std::vector<CommitLogEntry>& log) {
+    if (tenure.must_be_complete()) return;  // then everything is there
+    if (const auto update = left_out(tenure, log)) {
+      problems_.add("logs that leave out updates", in_words(key) + ", " + describe(tenure) +
+                                                       ": its log tells of later updates and leaves out " +
+                                                       name_of(*update));
+    }
+  }
+
+  void check_tenure(ServerKey key, Tenure tenure) {
+    const Log& log = logs_[key];
+    const LogGap gap = hold_against(tenure, log.positions);
+    const std::string who = in_words(key) + ", " + describe(tenure) + ": ";
+    if (!gap.missing.empty()) {
+      problems_.add("logs that lack updates", who + "its log lacks " + positions_text(gap.missing) +
+                                                  ", committed while it served" + told_by(gap.missing));
+    }
+    if (!gap.foreign.empty()) {
+      problems_.add("logs with updates that were not committed then",
+                    who + "its log has " + positions_text(gap.foreign) +
+                        ", which were not committed while it served" + told_by(gap.foreign));
+    }
+    report_.servers.push_back(
+        {key, std::move(tenure), log.entries, log.positions.size(), gap.missing.size(), gap.foreign.size()});
+  }
+
+  // Which update the first of these positions belong to.
+  std::string told_by(const IntervalSet& positions) const {
+    const std::int64_t first = positions.intervals().front().begin;
+    const auto at = std::find_if(updates_.begin(), updates_.end(),
+                                 [&](const auto& u) { return u.second.positions.contains(first); });
+    return at == updates_.end() ? std::string() : " (" + name_of(at->first) + ")";
   }
 
   const std::int64_t n_;
@@ -188,79 +302,34 @@ class Verifier {
   const std::uint64_t seed_;
   VerifyReport report_;
   Problems problems_;
-  std::map<Key, std::pair<IntervalSet, std::uint64_t>> digests_;
+  std::map<ServerKey, Log> logs_;
+  std::map<UpdateKey, Update> updates_;
+  std::set<UpdateKey> wrong_;  // whose first account has a wrong digest
+  IntervalSet all_;            // positions in any log
 };
-
-Json epochs_json(const std::vector<VerifyReport::Epoch>& epochs) {
-  Json json = Json::array();
-  for (const VerifyReport::Epoch& e : epochs) {
-    json.push_back({{"epoch", e.epoch},
-                    {"samples", e.samples},
-                    {"lost", e.lost},
-                    {"duplicated", e.duplicated},
-                    {"digest_ok", e.digest_ok}});
-  }
-  return json;
-}
 
 }  // namespace
 
-VerifyReport verify_logs(const CommitLogs& logs, std::int64_t sample_count, std::int64_t end_position,
-                         std::uint64_t seed) {
+VerifyReport verify(const Evidence& evidence, std::int64_t sample_count, std::int64_t end_position,
+                    std::uint64_t seed) {
   CONVOY_CHECK(sample_count > 0 && end_position >= 0, sample_count, " ", end_position);
-  return Verifier(sample_count, end_position, seed).run(logs);
+  return Verifier(sample_count, end_position, seed).run(evidence);
 }
 
 Result<VerifyReport> verify_run(const RunPaths& paths, const std::string& data_dir) {
   auto options = read_options(paths);
   if (!options) return options.error();
-  auto store = CommitLogStore::open_existing(paths.commits());
-  if (!store) return store.error();
-  auto logs = store->read_all();
-  if (!logs) return logs.error();
+  auto evidence = read_evidence(paths);
+  if (!evidence) return evidence.error();
   auto dataset =
       data::load_dataset(data_dir.empty() ? options->data : data::in_data_dir(options->data, data_dir));
   if (!dataset) return dataset.error();
   const std::int64_t n = (*dataset)->train().size();
   const auto end = static_cast<std::int64_t>(std::llround(options->train.epochs * static_cast<double>(n)));
-  VerifyReport report = verify_logs(*logs, n, end, options->seed);
-  if (!report.ok && state_of(paths) != RunState::kFinished)
+  VerifyReport report = verify(*evidence, n, end, options->seed);
+  if (!report.ok && !evidence->finished)
     report.problems.insert(report.problems.begin(), "the run did not finish, so positions are missing");
   return report;
-}
-
-std::string verify_json(const VerifyReport& report) {
-  Json json;
-  json["ok"] = report.ok;
-  json["sample_count"] = report.sample_count;
-  json["end"] = report.end_position;
-  json["epochs"] = epochs_json(report.epochs);
-  json["p_slaves"] = Json::array();
-  for (const VerifyReport::Server& s : report.servers) {
-    json["p_slaves"].push_back(
-        {{"id", s.id.value}, {"entries", s.entries}, {"epochs", epochs_json(s.epochs)}});
-  }
-  json["problems"] = report.problems;
-  return dump(json);
-}
-
-std::string verify_text(const VerifyReport& report) {
-  std::string text;
-  for (const VerifyReport::Epoch& e : report.epochs) {
-    text += "epoch " + std::to_string(e.epoch) + ": " + grouped(e.samples) + " samples, " + grouped(e.lost) +
-            " lost, " + grouped(e.duplicated) + " duplicated, digests " + (e.digest_ok ? "right" : "WRONG") +
-            "\n";
-  }
-  for (const std::string& problem : report.problems) text += "problem: " + problem + "\n";
-  const std::size_t servers = report.servers.size();
-  if (report.ok) {
-    text += "ok: every position was trained exactly once, with the data set's samples; " +
-            (servers == 1 ? "one P-slave's log says so\n"
-                          : "the logs of " + std::to_string(servers) + " P-slaves agree\n");
-  } else {
-    text += "NOT ok\n";
-  }
-  return text;
 }
 
 }  // namespace convoy::record

@@ -129,7 +129,8 @@ Result<std::unique_ptr<Backend>> make_backend(const config::WSlaveOptions& devic
 }
 
 Result<void> check_tensors(const Message& message, const RunSetup& setup) {
-  const auto check = [&](Encoding encoding, const std::vector<ChunkData>& chunks) -> Result<void> {
+  const auto check = [&](Encoding encoding, const std::vector<ChunkData>& chunks,
+                         std::size_t parts = 1) -> Result<void> {
     if (encoding != encoding_of(setup.scalar)) {
       return Error{ErrorCode::kCorrupt, "The tensors come in another encoding than the run's."};
     }
@@ -138,7 +139,7 @@ Result<void> check_tensors(const Message& message, const RunSetup& setup) {
         return Error{ErrorCode::kCorrupt, "The model has no chunk " + std::to_string(c.chunk.value) + "."};
       }
       const auto expected = static_cast<std::size_t>(setup.chunks[c.chunk].count) *
-                            static_cast<std::size_t>(bytes_of(setup.scalar));
+                            static_cast<std::size_t>(bytes_of(setup.scalar)) * parts;
       if (c.bytes.size() != expected) {
         return Error{ErrorCode::kCorrupt, "Chunk " + std::to_string(c.chunk.value) + " has " +
                                               std::to_string(c.bytes.size()) + " bytes instead of " +
@@ -150,7 +151,16 @@ Result<void> check_tensors(const Message& message, const RunSetup& setup) {
   if (const auto* m = std::get_if<Push>(&message)) return check(m->encoding, m->chunks);
   if (const auto* m = std::get_if<PullReply>(&message)) return check(m->encoding, m->chunks);
   if (const auto* m = std::get_if<SnapshotReply>(&message)) return check(m->encoding, m->chunks);
+  if (const auto* m = std::get_if<ChunkStates>(&message))
+    return check(m->encoding, m->chunks, state_parts(setup.options));
+  if (const auto* m = std::get_if<Replicate>(&message)) {
+    if (const auto* push = std::get_if<Push>(&m->entry)) return check(push->encoding, push->chunks);
+  }
   return {};
+}
+
+std::size_t state_parts(const config::RunOptions& options) {
+  return std::size_t{1} + (options.train.momentum > 0 ? 1 : 0) + (options.eval.average > 0 ? 1 : 0);
 }
 
 }  // namespace convoy

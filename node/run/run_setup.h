@@ -42,4 +42,7 @@ Result<std::unique_ptr<Backend>> make_backend(const config::WSlaveOptions& devic
 // Whether the tensor frames of a message are those that the chunk table promises. Roles trust it.
 Result<void> check_tensors(const Message& message, const RunSetup& setup);
 
+// Of how many tensors of its size a chunk's whole state consists: parameters, momentum, weight average.
+std::size_t state_parts(const config::RunOptions& options);
+
 }  // namespace convoy

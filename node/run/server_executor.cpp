@@ -1,5 +1,6 @@
 #include "node/run/server_executor.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "messages/base/check.h"
@@ -18,26 +19,60 @@ std::span<const T> values(const Frame& frame) {
 ServerExecutor::ServerExecutor(RunSetup setup, const SyncOptions& sync)
     : setup_(std::move(setup)), sync_(sync), schedule_(schedule_of(setup_.options)) {}
 
+// A chunk's buffers, of undefined content.
+ServerExecutor::State& ServerExecutor::make(ChunkId id) {
+  const std::size_t bytes =
+      static_cast<std::size_t>(setup_.chunks[id].count) * static_cast<std::size_t>(bytes_of(setup_.scalar));
+  chunks_.erase(id);
+  State& state = chunks_.try_emplace(id, bytes).first->second;
+  if (setup_.options.train.momentum > 0) state.velocity.resize(bytes);
+  if (setup_.options.eval.average > 0) state.average = std::make_unique<CowBuffer>(bytes);
+  return state;
+}
+
 void ServerExecutor::initialise(const InitialiseChunks& command) {
-  const config::TrainOptions& train = setup_.options.train;
-  const auto size = static_cast<std::size_t>(bytes_of(setup_.scalar));
-  chunks_.clear();
   for (ChunkId id : command.chunks) {
     const Chunk& chunk = setup_.chunks[id];
-    const std::size_t bytes = static_cast<std::size_t>(chunk.count) * size;
-    State& state = chunks_.try_emplace(id, bytes).first->second;
+    State& state = make(id);
     const Bytes into = state.parameters.write();
     if (setup_.scalar == Scalar::kF32) {
       convoy::initialise(setup_.graph, setup_.options.seed, chunk.offset, elements<float>(into));
     } else {
       convoy::initialise(setup_.graph, setup_.options.seed, chunk.offset, elements<double>(into));
     }
-    if (train.momentum > 0) state.velocity.assign(bytes, std::byte{0});
-    if (setup_.options.eval.average > 0) {
-      state.average = std::make_unique<CowBuffer>(bytes);
-      std::memcpy(state.average->write().data(), state.parameters.read().data(), bytes);
-    }
+    std::fill(state.velocity.begin(), state.velocity.end(), std::byte{0});
+    if (state.average) std::memcpy(state.average->write().data(), into.data(), into.size());
   }
+}
+
+Frame ServerExecutor::pack(const State& state) {
+  std::vector<std::byte> bytes;
+  const auto append = [&](ConstBytes part) { bytes.insert(bytes.end(), part.begin(), part.end()); };
+  bytes.reserve(state.parameters.read().size() * 3);
+  append(state.parameters.read());
+  append(state.velocity);
+  if (state.average) append(state.average->read());
+  return Frame::of(std::move(bytes));
+}
+
+void ServerExecutor::install(const InstallChunks& command) {
+  for (const ChunkData& c : command.chunks) {
+    State& state = make(c.chunk);
+    const std::byte* from = c.bytes.data();
+    const auto take = [&](Bytes into) {
+      std::memcpy(into.data(), from, into.size());
+      from += into.size();
+    };
+    take(state.parameters.write());
+    take(state.velocity);
+    if (state.average) take(state.average->write());
+  }
+}
+
+void ServerExecutor::keep(const KeepChunks& command) {
+  std::erase_if(chunks_, [&](const auto& c) {
+    return !std::binary_search(command.chunks.begin(), command.chunks.end(), c.first);
+  });
 }
 
 void ServerExecutor::apply(const Apply& command) {
@@ -82,9 +117,11 @@ void ServerExecutor::apply_as(const Apply& command) {
   }
 }
 
-void ServerExecutor::take_snapshot(const TakeSnapshot&) {
-  for (auto& [id, state] : chunks_) {
-    state.snapshot = state.average ? state.average->picture() : state.parameters.picture();
+void ServerExecutor::take_snapshot(const TakeSnapshot& command) {
+  snapshot_.clear();
+  for (ChunkId id : command.chunks) {
+    const State& state = chunks_.at(id);
+    snapshot_[id] = state.average ? state.average->picture() : state.parameters.picture();
   }
 }
 
@@ -103,13 +140,18 @@ Frame ServerExecutor::look_ahead(State& state, double delay) {
 void ServerExecutor::fill(SendChunks& command) {
   const bool ahead =
       !command.snapshot && command.expected_delay > 0 && last_step_ && last_step_->momentum > 0;
+  const bool whole = std::holds_alternative<ChunkStates>(command.envelope.message);
   std::vector<ChunkData> data;
   data.reserve(command.chunks.size());
   for (ChunkId id : command.chunks) {
+    if (command.snapshot) {
+      data.push_back({id, snapshot_.at(id)});
+      continue;
+    }
     State& state = chunks_.at(id);
-    data.push_back({id, command.snapshot ? state.snapshot
-                        : ahead          ? look_ahead(state, command.expected_delay)
-                                         : state.parameters.picture()});
+    data.push_back({id, whole   ? pack(state)
+                        : ahead ? look_ahead(state, command.expected_delay)
+                                : state.parameters.picture()});
   }
   if (auto* reply = std::get_if<PullReply>(&command.envelope.message)) {
     reply->encoding = encoding_of(setup_.scalar);
@@ -118,6 +160,9 @@ void ServerExecutor::fill(SendChunks& command) {
   } else if (auto* picture = std::get_if<SnapshotReply>(&command.envelope.message)) {
     picture->encoding = encoding_of(setup_.scalar);
     picture->chunks = std::move(data);
+  } else if (auto* states = std::get_if<ChunkStates>(&command.envelope.message)) {
+    states->encoding = encoding_of(setup_.scalar);
+    states->chunks = std::move(data);
   }
 }
 

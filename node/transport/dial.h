@@ -40,6 +40,9 @@ class Dial {
   Dial& operator=(const Dial&) = delete;
 
   void start(SteadyTime now) { begin_round(now); }
+  bool dials(const Endpoint& endpoint, const std::optional<PublicKey>& server_key) const {
+    return endpoint_ == endpoint && server_key_ == server_key;
+  }
   // The number under which it asks for names.
   std::uint64_t question() const { return question_; }
   void answered(Lookups::Answer answer, SteadyTime now);

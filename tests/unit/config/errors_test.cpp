@@ -198,12 +198,10 @@ BOOST_AUTO_TEST_CASE(faults_are_checked_though_they_are_not_injected_yet) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_built_yet_is_refused_by_name) {
-  const auto errors =
-      errors_of(kLeast + "wire.encoding = \"fp16\"\nplan.segments = \"auto\"\ncluster.backups = 1\n");
+  const auto errors = errors_of(kLeast + "wire.encoding = \"fp16\"\nplan.segments = \"auto\"\n");
   expect(errors, {
                      "run.toml:3:17: wire.encoding: fp16 is not available yet; allowed: fp32",
                      "run.toml:4:17: plan.segments: auto is not available yet; allowed: 1",
-                     "run.toml:5:19: cluster.backups: 1 is not available yet; allowed: 0",
                  });
 }
 

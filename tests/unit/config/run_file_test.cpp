@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(two_lines_are_enough_and_the_rest_has_defaults) {
   BOOST_TEST(o.plan.segments.value() == 1);
   BOOST_TEST(to_string(o.cluster.listen) == "127.0.0.1:0");
   BOOST_TEST(o.cluster.failure_timeout_s == 5);
-  BOOST_TEST(o.cluster.backups == 0);
+  BOOST_TEST(o.cluster.backups == 1);
   BOOST_TEST(o.cluster.min_w_slaves == 1);
   BOOST_TEST(o.cluster.min_p_slaves == 1);
   BOOST_TEST(o.cluster.lease_ahead_s == 30);
@@ -132,7 +132,7 @@ segments = "auto"
 listen = "[::1]:7070"
 advertise = "head.example"
 failure_timeout_s = 2.5
-backups = 1
+backups = 0
 min_w_slaves = 3
 min_p_slaves = 2
 lease_ahead_s = 10

@@ -12,6 +12,10 @@
 namespace convoy::record {
 namespace {
 
+constexpr ServerKey kZero{ServerId(0), Incarnation(1)};
+constexpr ServerKey kOne{ServerId(1), Incarnation(1)};
+constexpr ServerKey kTwo{ServerId(2), Incarnation(3)};
+
 BOOST_AUTO_TEST_CASE(entries_come_back_as_they_were_in_each_log_s_order) {
   const TemporaryFolder folder;
   CommitLogEntry full = entry(3, 17, 128, 192, 100, 1.25);
@@ -27,24 +31,53 @@ BOOST_AUTO_TEST_CASE(entries_come_back_as_they_were_in_each_log_s_order) {
   const std::vector<CommitLogEntry> more = {entry(3, 18, 64, 128, 100)};
   {
     CommitLogStore store = require(CommitLogStore::open(folder / "commits.sqlite"));
-    require(store.append(ServerId(0), first));
-    require(store.append(ServerId(2), second));
-    require(store.append(ServerId(0), {}));
+    require(store.append(kZero, first));
+    require(store.append(kTwo, second));
+    require(store.append(kZero, {}));
   }
   CommitLogStore store = require(CommitLogStore::open(folder / "commits.sqlite"));
-  require(store.append(ServerId(0), more));
+  require(store.append(kZero, more));
   const CommitLogs logs = require(store.read_all());
   BOOST_REQUIRE(logs.size() == 2u);
-  BOOST_TEST((logs.at(ServerId(0)) == std::vector<CommitLogEntry>{full, diverged, more[0]}));
-  BOOST_TEST((logs.at(ServerId(2)) == second));
+  BOOST_TEST((logs.at(kZero) == std::vector<CommitLogEntry>{full, diverged, more[0]}));
+  BOOST_TEST((logs.at(kTwo) == second));
+}
+
+BOOST_AUTO_TEST_CASE(each_life_of_a_p_slave_has_a_log_of_its_own) {
+  const TemporaryFolder folder;
+  CommitLogStore store = require(CommitLogStore::open(folder / "commits.sqlite"));
+  const std::vector<CommitLogEntry> first = {entry(0, 0, 0, 4, 10), entry(0, 1, 4, 8, 10)};
+  const std::vector<CommitLogEntry> second = {entry(0, 2, 8, 12, 10)};
+  const ServerKey again{kOne.id, Incarnation(2)};
+  require(store.append(kOne, first));
+  require(store.append(again, second));
+  const CommitLogs logs = require(store.read_all());
+  BOOST_REQUIRE(logs.size() == 2u);
+  BOOST_TEST((logs.at(kOne) == first));
+  BOOST_TEST((logs.at(again) == second));
+  BOOST_TEST((require(store.counts()) == std::map<ServerKey, std::uint64_t>{{kOne, 2}, {again, 1}}));
+}
+
+BOOST_AUTO_TEST_CASE(how_a_life_ended_is_kept) {
+  const TemporaryFolder folder;
+  {
+    CommitLogStore store = require(CommitLogStore::open(folder / "commits.sqlite"));
+    BOOST_TEST(require(store.read_ends()).empty());
+    require(store.record_end(kOne, ServerEnd::kLost));
+    require(store.record_end(kTwo, ServerEnd::kLeft));
+    require(store.record_end(kTwo, ServerEnd::kLeft));  // told twice
+  }
+  CommitLogStore store = require(CommitLogStore::open_existing(folder / "commits.sqlite"));
+  const ServerEnds ends = require(store.read_ends());
+  BOOST_TEST((ends == ServerEnds{{kOne, ServerEnd::kLost}, {kTwo, ServerEnd::kLeft}}));
 }
 
 BOOST_AUTO_TEST_CASE(a_loss_that_is_no_number_stays_none) {
   const TemporaryFolder folder;
   CommitLogStore store = require(CommitLogStore::open(folder / "commits.sqlite"));
   const std::vector<CommitLogEntry> entries = {entry(0, 0, 0, 4, 10, std::nan(""))};
-  require(store.append(ServerId(0), entries));
-  BOOST_TEST(std::isnan(require(store.read_all()).at(ServerId(0)).front().loss_sum));
+  require(store.append(kZero, entries));
+  BOOST_TEST(std::isnan(require(store.read_all()).at(kZero).front().loss_sum));
 }
 
 BOOST_AUTO_TEST_CASE(histograms_count_each_update_once_with_its_largest_value) {
@@ -60,8 +93,8 @@ BOOST_AUTO_TEST_CASE(histograms_count_each_update_once_with_its_largest_value) {
     }
     return entries;
   };
-  require(store.append(ServerId(0), log({0, 1, 3})));
-  require(store.append(ServerId(1), log({0, 2, 2})));
+  require(store.append(kZero, log({0, 1, 3})));
+  require(store.append(kOne, log({0, 2, 2})));
   const CommitHistograms h = require(store.histograms());
   BOOST_TEST(h.staleness == (std::vector<std::int64_t>{1, 0, 1, 1}), boost::test_tools::per_element());
   BOOST_TEST(h.delay == (std::vector<std::int64_t>{1, 0, 0, 0, 1, 0, 1}), boost::test_tools::per_element());
@@ -73,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_value_beyond_reason_costs_no_memory) {
   std::vector<CommitLogEntry> entries = {entry(0, 0, 0, 4, 10)};
   entries[0].staleness = std::numeric_limits<std::int64_t>::max();
   entries[0].delay = -5;
-  require(store.append(ServerId(0), entries));
+  require(store.append(kZero, entries));
   const CommitHistograms h = require(store.histograms());
   BOOST_TEST(h.staleness.size() <= 65536u);
   BOOST_TEST(h.staleness.back() == 1);
@@ -92,9 +125,9 @@ BOOST_AUTO_TEST_CASE(a_log_can_be_read_while_it_is_written) {
   const TemporaryFolder folder;
   CommitLogStore writer = require(CommitLogStore::open(folder / "commits.sqlite"));
   const std::vector<CommitLogEntry> entries = {entry(0, 0, 0, 4, 10)};
-  require(writer.append(ServerId(0), entries));
+  require(writer.append(kZero, entries));
   CommitLogStore reader = require(CommitLogStore::open_existing(folder / "commits.sqlite"));
-  BOOST_TEST((require(reader.read_all()).at(ServerId(0)) == entries));
+  BOOST_TEST((require(reader.read_all()).at(kZero) == entries));
 }
 
 BOOST_AUTO_TEST_CASE(an_entry_that_cannot_be_read_is_named) {
@@ -102,7 +135,7 @@ BOOST_AUTO_TEST_CASE(an_entry_that_cannot_be_read_is_named) {
   {
     CommitLogStore store = require(CommitLogStore::open(folder / "commits.sqlite"));
     const std::vector<CommitLogEntry> entries = {entry(0, 0, 0, 4, 10), entry(0, 1, 4, 8, 10)};
-    require(store.append(ServerId(2), entries));
+    require(store.append(kTwo, entries));
   }
   sqlite3* handle = nullptr;
   BOOST_REQUIRE(sqlite3_open((folder / "commits.sqlite").c_str(), &handle) == SQLITE_OK);
@@ -112,7 +145,7 @@ BOOST_AUTO_TEST_CASE(an_entry_that_cannot_be_read_is_named) {
   CommitLogStore store = require(CommitLogStore::open_existing(folder / "commits.sqlite"));
   const auto logs = store.read_all();
   BOOST_REQUIRE(!logs.ok());
-  BOOST_TEST(contains(logs.error().message, "entry 1 of P-slave 2"));
+  BOOST_TEST(contains(logs.error().message, "entry 1 of P-slave 2 (life 3)"));
 }
 
 BOOST_AUTO_TEST_CASE(sets_of_positions_survive_as_text) {

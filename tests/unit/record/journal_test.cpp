@@ -39,8 +39,8 @@ BOOST_AUTO_TEST_CASE(the_last_active_view_comes_back_with_its_ledger) {
   {
     Journal journal = require(Journal::open(folder / "journal.sqlite"));
     BOOST_TEST(!require(journal.last_active()).has_value());
-    require(journal.record_active(view_record(2, 0, {0}), {}));
-    require(journal.record_active(second, ledger));
+    require(journal.record_active({view_record(2, 0, {0}), {}, {}}));
+    require(journal.record_active({second, ledger, {}}));
   }
   Journal journal = require(Journal::open(folder / "journal.sqlite"));
   const auto last = require(journal.last_active());
@@ -50,13 +50,52 @@ BOOST_AUTO_TEST_CASE(the_last_active_view_comes_back_with_its_ledger) {
   BOOST_TEST(require(journal.active_count()) == 2);
 }
 
+BOOST_AUTO_TEST_CASE(every_view_comes_back_in_order_to_a_reader) {
+  const TemporaryFolder folder;
+  ViewRecord third = view_record(1, 40, {0});
+  third.view.term = 2;
+  {
+    Journal journal = require(Journal::open(folder / "journal.sqlite"));
+    require(journal.record_active({view_record(2, 0, {0}), {}, {}}));
+    require(journal.record_active({view_record(12, 30, {0, 1}), IntervalSet{{0, 640}}, {}}));
+    require(journal.record_active({third, IntervalSet{{0, 700}}, {}}));
+  }
+  Journal journal = require(Journal::open_existing(folder / "journal.sqlite"));
+  const std::vector<Journal::Active> views = require(journal.all_active());
+  BOOST_REQUIRE(views.size() == 3u);
+  BOOST_TEST((views[0].record.view == View{1, 2}));
+  BOOST_TEST((views[1].record == view_record(12, 30, {0, 1})));
+  BOOST_TEST((views[1].ledger == IntervalSet{{0, 640}}));
+  BOOST_TEST((views[2].record == third));
+  BOOST_TEST(!Journal::open_existing(folder / "none.sqlite").ok());
+  BOOST_TEST(!std::filesystem::exists(folder / "none.sqlite"));
+}
+
+BOOST_AUTO_TEST_CASE(the_nodes_of_a_view_come_back) {
+  const TemporaryFolder folder;
+  Journal journal = require(Journal::open(folder / "journal.sqlite"));
+  KnownNode worker{PeerId(0xffff'ffff'ffff'fff0ull),
+                   RoleKind::kWorker,
+                   "m\u00fcller \"1\"",
+                   "alpha",
+                   "cpu",
+                   "",
+                   "",
+                   3,
+                   Incarnation(65537),
+                   1234.5};
+  KnownNode server{PeerId(7), RoleKind::kServer, "p", "beta", "", "[::1]:4000", "key", 0, Incarnation(2), 0};
+  require(journal.record_active({view_record(2, 0, {0}), {}, {worker, server}}));
+  BOOST_TEST((require(journal.last_active())->nodes == std::vector<KnownNode>{worker, server}));
+}
+
 BOOST_AUTO_TEST_CASE(a_later_term_counts_more_than_more_attempts) {
   const TemporaryFolder folder;
   Journal journal = require(Journal::open(folder / "journal.sqlite"));
-  require(journal.record_active(view_record(9, 0, {0}), {}));
+  require(journal.record_active({view_record(9, 0, {0}), {}, {}}));
   ViewRecord next = view_record(1, 3, {0, 1});
   next.view.term = 2;
-  require(journal.record_active(next, IntervalSet{{0, 3}}));
+  require(journal.record_active({next, IntervalSet{{0, 3}}, {}}));
   BOOST_TEST((require(journal.last_active())->record == next));
 }
 
@@ -67,7 +106,7 @@ BOOST_AUTO_TEST_CASE(what_was_recorded_survives_a_process_that_ends_at_once) {
   if (child == 0) {
     auto journal = Journal::open(folder / "journal.sqlite");
     const bool done = journal.ok() && journal->begin_term().ok() &&
-                      journal->record_active(view_record(4, 12, {0, 1}), IntervalSet{{0, 99}}).ok();
+                      journal->record_active({view_record(4, 12, {0, 1}), IntervalSet{{0, 99}}, {}}).ok();
     _exit(done ? 0 : 1);  // nothing is closed or flushed
   }
   int status = 0;
@@ -112,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_place_that_cannot_be_written_is_an_error_with_its_path) {
 BOOST_AUTO_TEST_CASE(a_damaged_record_is_an_error_and_no_view) {
   const TemporaryFolder folder;
   Journal journal = require(Journal::open(folder / "journal.sqlite"));
-  require(journal.record_active(view_record(2, 0, {0}), {}));
+  require(journal.record_active({view_record(2, 0, {0}), {}, {}}));
   sqlite3* handle = nullptr;
   BOOST_REQUIRE(sqlite3_open((folder / "journal.sqlite").c_str(), &handle) == SQLITE_OK);
   BOOST_REQUIRE(sqlite3_exec(handle, "UPDATE views SET record = x'00ff'", nullptr, nullptr, nullptr) ==
@@ -121,6 +160,9 @@ BOOST_AUTO_TEST_CASE(a_damaged_record_is_an_error_and_no_view) {
   const auto last = journal.last_active();
   BOOST_REQUIRE(!last.ok());
   BOOST_TEST((last.error().code == ErrorCode::kCorrupt));
+  const auto all = journal.all_active();
+  BOOST_REQUIRE(!all.ok());
+  BOOST_TEST(contains(all.error().message, "the record of v1.2 cannot be read"));
 }
 
 }  // namespace

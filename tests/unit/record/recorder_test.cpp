@@ -1,52 +1,10 @@
 // The Recorder: a run told in traces, and what is written of it.
-#include "node/record/recorder.h"
-
 #include <set>
 
-#include "tests/unit/record/support.h"
+#include "tests/unit/record/recorded_run.h"
 
 namespace convoy::record {
 namespace {
-
-constexpr std::int64_t kN = 100;
-
-struct Run {
-  explicit Run(std::int64_t end = 200) {
-    RecorderOptions options;
-    options.title = run_title();
-    options.title.target_accuracy = 0.9;
-    options.run = RunId(77);
-    options.build_id = "test build";
-    options.started_at = "2024-05-01T12:00:00Z";
-    options.sample_count = kN;
-    options.end_position = end;
-    recorder.emplace(require(Recorder::open(paths, options)));
-    status = running_status();
-    status.samples = 0;
-    status.end = end;
-    status.sample_count = kN;
-    status.members = {status_member(0, 0, 0, 0), status_member(1, 0, 0, 0)};
-    status.c_min = Clock(0);
-  }
-  void trace(double t_s, const Trace& trace) { require(recorder->trace(at(t_s), trace)); }
-  void begin(double t_s) {
-    trace(t_s, TraceJoined{{MemberId(0), Incarnation(1)}, "w-slave-0"});
-    trace(t_s, TraceJoined{{MemberId(1), Incarnation(1)}, "w-slave-1"});
-    trace(t_s, TraceActive{view_record(1, 0, {0, 1})});
-  }
-  void log(double t_s, const CommitLogEntry& e) {
-    for (const std::uint32_t server : {0u, 1u}) trace(t_s, TraceLog{ServerId(server), {e}});
-  }
-  Json finish(double t_s, bool finished = true, const std::string& reason = "trained") {
-    require(recorder->finish(at(t_s), status, finished, reason));
-    return Json::parse(read_file(paths.summary()));
-  }
-
-  TemporaryFolder folder;
-  RunPaths paths{folder.path()};
-  std::optional<Recorder> recorder;
-  MasterStatus status;
-};
 
 // 200 samples by two members, 10 s to 14 s.
 void whole_run(Run& run) {
@@ -97,17 +55,6 @@ BOOST_AUTO_TEST_CASE(the_summary_holds_everything_by_its_agreed_name) {
   BOOST_TEST(m["busy_s"] == 3.0);
   BOOST_TEST(m["wait_s"] == 1.0);
   BOOST_TEST(m["batch"] == 32);
-}
-
-BOOST_AUTO_TEST_CASE(lost_and_duplicated_samples_are_those_of_the_worst_log) {
-  Run run;
-  run.begin(0);
-  run.log(1, entry(0, 0, 0, 100, kN));
-  run.trace(2, TraceLog{ServerId(0), {entry(0, 1, 100, 200, kN)}});
-  run.trace(2, TraceLog{ServerId(1), {entry(0, 1, 90, 190, kN)}});
-  const Json s = run.finish(3);
-  BOOST_TEST(s["samples_lost"] == 10);
-  BOOST_TEST(s["samples_duplicated"] == 10);
 }
 
 BOOST_AUTO_TEST_CASE(a_finished_run_without_a_log_has_lost_everything) {

@@ -37,7 +37,7 @@ inline std::vector<ChunkData> pulled(ServerExecutor& server, const std::vector<C
 }
 
 inline std::vector<ChunkData> pictured(ServerExecutor& server, const std::vector<ChunkId>& chunks) {
-  server.take_snapshot(TakeSnapshot{SnapshotId(1)});
+  server.take_snapshot(TakeSnapshot{SnapshotId(1), chunks});
   SendChunks command;
   command.chunks = chunks;
   command.snapshot = SnapshotId(1);

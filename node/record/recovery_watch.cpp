@@ -1,0 +1,43 @@
+#include "node/record/recovery_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace convoy::record {
+
+void RecoveryWatch::lost(Time now, Duration silent_for, std::string what) {
+  Open open{{std::move(what), seconds(silent_for), 0}, false};
+  // The others may have stood still for a while already.
+  for (std::size_t i = 1; i < commits_.size(); ++i) {
+    if (commits_[i] < now - silent_for) continue;
+    open.recovery.stall_s = std::max(open.recovery.stall_s, seconds(commits_[i] - commits_[i - 1]));
+  }
+  open_.push_back(std::move(open));
+}
+
+void RecoveryWatch::view_changed() {
+  for (Open& r : open_) r.view_changed = true;
+}
+
+void RecoveryWatch::committed(Time now) {
+  close(now, false);
+  commits_.push_back(now);
+  while (commits_.size() > 2 && now - commits_.front() > std::chrono::minutes(2)) commits_.pop_front();
+}
+
+std::vector<Recovery> RecoveryWatch::finish(Time now) {
+  close(now, true);
+  return recoveries_;
+}
+
+void RecoveryWatch::close(Time now, bool at_end) {
+  if (open_.empty()) return;
+  const double gap = commits_.empty() ? 0 : seconds(now - commits_.back());
+  for (Open& r : open_) r.recovery.stall_s = std::max(r.recovery.stall_s, gap);
+  std::erase_if(open_, [&](Open& r) {
+    if (r.view_changed || at_end) recoveries_.push_back(std::move(r.recovery));
+    return r.view_changed || at_end;
+  });
+}
+
+}  // namespace convoy::record
