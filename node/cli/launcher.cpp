@@ -253,6 +253,7 @@ class Launcher {
 
   // The Master tells its nodes, and ends.
   void ask_to_end() {
+    if (ending_) return;  // a second SIGTERM would end it at once
     if (master_ > 0) kill(master_, SIGTERM);
     begin_end(kWholeEnd);
   }
@@ -321,7 +322,9 @@ class Launcher {
     std::vector<Dead> due;
     for (Dead& d : dead_) (passed(d.due) ? due : later).push_back(std::move(d));
     dead_ = std::move(later);
-    for (Dead& d : due) mourn(std::move(d.child), d.status);
+    for (Dead& d : due) {
+      if (!ending_) mourn(std::move(d.child), d.status);
+    }
   }
 
   void mourn(Child child, int status) {
