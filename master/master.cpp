@@ -17,6 +17,10 @@ bool lists(const ViewRecord& record, PeerId peer) {
          std::any_of(record.servers.begin(), record.servers.end(), is_peer);
 }
 
+std::uint64_t first_keys_version(std::uint32_t term) {
+  return std::uint64_t{term} << 32;
+}
+
 constexpr double kUnknownSpeed = 0;
 constexpr std::uint32_t kLivesATermBits = 16;  // of one name
 constexpr std::int64_t kMaxAheadClocks = 512;
@@ -33,6 +37,7 @@ Master::Master(MasterOptions options)
   CONVOY_CHECK(options_.sync.sample_count > 0 && options_.sync.end_position >= 0 && options_.sync.batch > 0,
                options_.sync.sample_count, " samples, end ", options_.sync.end_position, ", batch ",
                options_.sync.batch);
+  if (!options_.allowed_keys.empty()) keys_version_ = first_keys_version(options_.term);
 }
 
 void Master::step(Time now, const Event& event, Effects& out) {
@@ -142,7 +147,7 @@ void Master::on(Time now, const LeaveRequested&, Effects& out) {
 
 void Master::on(Time, const KeysChanged& event, Effects& out) {
   options_.allowed_keys = event.keys;
-  ++keys_version_;
+  keys_version_ = std::max(keys_version_, first_keys_version(options_.term)) + 1;
   for (const auto& [peer, node] : nodes_) {
     if (node.role == RoleKind::kServer) send(peer, AllowedKeys{keys_version_, options_.allowed_keys}, out);
   }

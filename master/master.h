@@ -202,7 +202,9 @@ class Master {
   Stage stage_ = Stage::kWaiting;
   FailureDetector detector_;
   std::map<PeerId, Node> nodes_;
-  std::uint64_t keys_version_ = 0;  // changes of options_.allowed_keys
+  // Of options_.allowed_keys: the term and the changes in it, so that a Master's first list is newer than its
+  // predecessor's last. 0 while there are no keys.
+  std::uint64_t keys_version_ = 0;
   std::map<std::string, std::pair<std::uint32_t, Incarnation>> member_names_;  // ids and lives handed out
   std::map<std::string, std::pair<std::uint32_t, Incarnation>> server_names_;
   std::uint32_t next_member_id_ = 0;

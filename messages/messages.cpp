@@ -165,7 +165,10 @@ std::string describe(const Message& message) {
           [&](const ReplicateAck& m) { out << " " << m.shard << " " << m.stream << " up to " << m.upto; },
           [&](const FetchChunks& m) { out << " " << m.next << " " << m.chunks.size() << " chunks"; },
           [&](const ChunkStates& m) { out << " " << m.next << " (" << bytes_of(m.chunks) << ")"; },
-          [&](const AllowedKeys& m) { out << " " << m.version << ", " << m.keys.size() << " keys"; },
+          [&](const AllowedKeys& m) {
+            out << " " << (m.version >> 32) << "." << (m.version & 0xffffffff) << ", " << m.keys.size()
+                << " keys";
+          },
       },
       message);
   return out.str();

@@ -143,7 +143,7 @@ struct HeartbeatReply {
 // Master -> P-slave, when the list has changed, repeated until a Heartbeat shows its version: who may dial it
 // now.
 struct AllowedKeys {
-  std::uint64_t version = 0;  // 1, 2, ...
+  std::uint64_t version = 0;  // grows with every change, over the Master's terms
   std::vector<std::string> keys;
 
   friend bool operator==(const AllowedKeys&, const AllowedKeys&) = default;

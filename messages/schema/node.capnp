@@ -182,7 +182,7 @@ struct Heartbeat {
 
   keysVersion @5 :UInt64;
   # Of a P-slave: AllowedKeys.version of the list that it goes by; 0 = the list of Welcome. The Master sends
-  # its list again to one whose version is behind.
+  # its list to one whose version is behind.
 }
 
 struct AllowedKeys {
@@ -190,7 +190,8 @@ struct AllowedKeys {
   # from now on. Connections that stand are not touched. An older version than the one held is ignored.
 
   version @0 :UInt64;
-  # Counts the Master's changes, from 1.
+  # Grows with every change, and with the Master's term: a Master that came back does not know which lists its
+  # predecessor sent, but the P-slaves still go by them.
 
   keys @1 :List(Text);
   # All of them, as in Welcome.

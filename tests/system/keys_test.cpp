@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "tests/support/free_port.h"
 #include "tests/system/network.h"
 #include "tests/system/process.h"
 #include "tests/system/world.h"
@@ -101,6 +102,34 @@ BOOST_AUTO_TEST_CASE(machines_join_by_invitation_before_and_while_the_run_goes_o
   BOOST_TEST(paul.wait(5).value_or(-1) == 0);
   BOOST_TEST(run(world.folder(), {"verify", "runs/small"}).status == 0);
   BOOST_TEST(!std::filesystem::exists(world.path("runs/small/address")));
+}
+
+BOOST_AUTO_TEST_CASE(a_master_that_is_started_again_invites_as_its_predecessor_did) {
+  const World world(2000, 50);
+  set_up(world, "127.0.0.1:" + std::to_string(free_port()));
+  invite(world, "alice", "w-slave");
+  invite(world, "paul", "p-slave");
+  Process alice(world.folder(), "alice", {"node", "alice.toml", "--set", "node.devices=[{ slowdown = 30 }]"});
+  Process paul(world.folder(), "paul", {"node", "paul.toml"});
+  {
+    Process first(world.folder(), "first", {"master", "run.toml", "--set", "train.epochs=6"});
+    BOOST_REQUIRE(first.says(": 1 member,"));
+    invite(world, "carol", "w-slave");
+    BOOST_REQUIRE(first.says("3 keys may join now"));
+  }                                  // killed
+  invite(world, "dave", "w-slave");  // while there is no Master
+  Process second(world.folder(), "second", {"master", "run.toml", "--resume", "--set", "train.epochs=6"});
+  BOOST_REQUIRE(second.says(": 1 member,"));
+  invite(world, "bob", "w-slave");
+  // Both train to the end, for which the P-slave has to let them in.
+  const std::string slow = "node.devices=[{ slowdown = 30 }]";
+  Process dave(world.folder(), "dave", {"node", "dave.toml", "--set", slow});
+  Process bob(world.folder(), "bob", {"node", "bob.toml", "--set", slow});
+  BOOST_REQUIRE(second.says(": 3 members"));
+  BOOST_TEST(second.wait(30).value_or(-1) == 0, second.err() + dave.err() + bob.err());
+  BOOST_TEST(alice.wait(5).value_or(-1) == 0);
+  BOOST_TEST(paul.wait(5).value_or(-1) == 0);
+  BOOST_TEST(run(world.folder(), {"verify", "runs/small"}).status == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_master_is_reached_by_its_name_and_by_ipv6,
