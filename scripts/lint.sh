@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What `ctest -L lint` and `ctest -L tidy` check, without ctest: layers, link graph, format, clang-tidy.
+# What `ctest -L lint` and `ctest -L tidy` check, without ctest: the tree, layers, link graph, format, clang-tidy.
 #
 #   scripts/lint.sh            all
 #   scripts/lint.sh --quick    without clang-tidy
@@ -7,7 +7,10 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 status=0
-scripts/check_layers_test.py 2>/dev/null || { echo "scripts/check_layers_test.py fails" >&2; status=1; }
+for check in scripts/check_layers_test.py scripts/check_tree_test.py; do
+  "$check" 2>/dev/null || { echo "$check fails" >&2; status=1; }
+done
+scripts/check_tree.py || status=1
 scripts/check_layers.py || status=1
 if [ -f build/release/links.txt ]; then
   scripts/check_layers.py --links build/release/links.txt || status=1
