@@ -1,5 +1,6 @@
 #include "node/record/journal.h"
 
+#include <limits>
 #include <random>
 
 #include "messages/base/check.h"
@@ -72,11 +73,13 @@ std::optional<std::vector<KnownNode>> parse_nodes(std::string_view text) {
 
 // REQUIRES: a row of (term, attempt, record, ledger, nodes).
 Result<Journal::Active> read_active(const Database& database, const Statement& row) {
-  const std::string view =
-      in_words(View{static_cast<std::uint32_t>(row.integer(0)), static_cast<std::uint32_t>(row.integer(1))});
+  const std::string view = "v" + std::to_string(row.integer(0)) + "." + std::to_string(row.integer(1));
   auto record = decode_record(row.blob(2));
   if (!record)
     return database.corrupt("the record of " + view + " cannot be read: " + record.error().message);
+  if (std::int64_t{record->view.term} != row.integer(0) ||
+      std::int64_t{record->view.attempt} != row.integer(1))
+    return database.corrupt("the record of " + view + " is that of " + in_words(record->view));
   auto ledger = parse_intervals(row.text(3));
   if (!ledger)
     return database.corrupt("the ledger of " + view + " cannot be read: " + ledger.error().message);
@@ -124,13 +127,18 @@ Result<Journal> Journal::read_run(std::unique_ptr<Database> database) {
 }
 
 Result<std::uint32_t> Journal::begin_term() {
+  // Views count as well, so that a damaged list of terms lets none come twice.
   auto insert = database_->prepare(
-      "INSERT INTO terms SELECT coalesce(max(term), 0) + 1 FROM terms RETURNING term", "journal a new term");
+      "INSERT INTO terms SELECT coalesce(max(term), 0) + 1 FROM (SELECT term FROM terms UNION ALL "
+      "SELECT term FROM views) RETURNING term",
+      "journal a new term");
   if (!insert) return insert.error();
   auto row = insert->step();
   if (!row) return row.error();
-  CONVOY_CHECK(*row);
+  if (!*row) return database_->corrupt("keeps no new term");
   const std::int64_t term = insert->integer(0);
+  if (term < 1 || term > std::numeric_limits<std::uint32_t>::max())
+    return database_->corrupt("its last term, " + std::to_string(term - 1) + ", is none");
   // The row is durable with the end of the statement, not before.
   auto end = insert->step();
   if (!end) return end.error();

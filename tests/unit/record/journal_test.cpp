@@ -148,21 +148,60 @@ BOOST_AUTO_TEST_CASE(a_place_that_cannot_be_written_is_an_error_with_its_path) {
   BOOST_TEST(contains(journal.error().message, folder / "no/such/folder.sqlite"));
 }
 
+// Behind the back of a journal.
+void damage(const std::string& path, const std::string& sql) {
+  sqlite3* handle = nullptr;
+  BOOST_REQUIRE(sqlite3_open(path.c_str(), &handle) == SQLITE_OK);
+  BOOST_REQUIRE(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(handle);
+}
+
 BOOST_AUTO_TEST_CASE(a_damaged_record_is_an_error_and_no_view) {
   const TemporaryFolder folder;
   Journal journal = require(Journal::open(folder / "journal.sqlite"));
   require(journal.record_active({view_record(2, 0, {0}), {}, {}}));
-  sqlite3* handle = nullptr;
-  BOOST_REQUIRE(sqlite3_open((folder / "journal.sqlite").c_str(), &handle) == SQLITE_OK);
-  BOOST_REQUIRE(sqlite3_exec(handle, "UPDATE views SET record = x'00ff'", nullptr, nullptr, nullptr) ==
-                SQLITE_OK);
-  sqlite3_close(handle);
+  damage(folder / "journal.sqlite", "UPDATE views SET record = x'00ff'");
   const auto last = journal.last_active();
   BOOST_REQUIRE(!last.ok());
   BOOST_TEST((last.error().code == ErrorCode::kCorrupt));
   const auto all = journal.all_active();
   BOOST_REQUIRE(!all.ok());
   BOOST_TEST(contains(all.error().message, "the record of v1.2 cannot be read"));
+}
+
+BOOST_AUTO_TEST_CASE(the_record_of_another_view_is_an_error) {
+  for (const char* change : {"attempt = 3", "term = 2", "term = 4294967297"}) {
+    const TemporaryFolder folder;
+    Journal journal = require(Journal::open(folder / "journal.sqlite"));
+    require(journal.record_active({view_record(2, 0, {0}), {}, {}}));
+    damage(folder / "journal.sqlite", std::string("UPDATE views SET ") + change);
+    const auto last = journal.last_active();
+    BOOST_REQUIRE_MESSAGE(!last.ok(), change);
+    BOOST_TEST((last.error().code == ErrorCode::kCorrupt));
+    BOOST_TEST(contains(last.error().message, "is that of v1.2"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_term_never_comes_twice_whatever_became_of_the_list_of_terms) {
+  const TemporaryFolder folder;
+  Journal journal = require(Journal::open(folder / "journal.sqlite"));
+  for (std::uint32_t term = 1; term <= 3; ++term) BOOST_TEST(require(journal.begin_term()) == term);
+  ViewRecord view = view_record(1, 0, {0});
+  view.view.term = 3;
+  require(journal.record_active({view, {}, {}}));
+  damage(folder / "journal.sqlite", "DELETE FROM terms");
+  BOOST_TEST(require(journal.begin_term()) == 4u);
+  // Cut to 32 bits, these would begin again at 0 and 1.
+  for (const char* last : {"4294967295", "4294967296"}) {
+    damage(folder / "journal.sqlite",
+           std::string("DELETE FROM terms; INSERT INTO terms VALUES (") + last + ")");
+    const auto term = journal.begin_term();
+    BOOST_REQUIRE_MESSAGE(!term.ok(), last);
+    BOOST_TEST((term.error().code == ErrorCode::kCorrupt));
+  }
+  damage(folder / "journal.sqlite",
+         "DELETE FROM terms; CREATE TRIGGER t BEFORE INSERT ON terms BEGIN SELECT RAISE(IGNORE); END");
+  BOOST_TEST(!journal.begin_term().ok());
 }
 
 }  // namespace
