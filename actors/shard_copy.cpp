@@ -108,6 +108,9 @@ void ShardCopy::on_push(ServerPost& post, MemberKey key, const Push& message) {
       post.send(member.peer, PushAck{shard_, message.clock, message.lease});
     return;
   }
+  // More than the backup keeps is not streamed to it; its sender repeats itself. Else a member that pushes
+  // one part again and again, to an owner whose backup is slow, would have all of them held.
+  if (unacked_.size() >= kEarlyEntries) return;
   const bool complete = hold(member, message);
   stream(post, key, message);
   member.held.at(message.clock).sequence = sent_;
