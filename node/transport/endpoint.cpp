@@ -47,7 +47,7 @@ Result<Endpoint> parse_endpoint(std::string_view address) {
   }
   if (host.empty()) return bad_address(address, "it has no host");
   for (const char c : host)
-    if (static_cast<unsigned char>(c) <= ' ' || c == '/' || c == ',')
+    if (static_cast<unsigned char>(c) <= ' ' || c == '/' || c == ',' || c == '[' || c == ']')
       return bad_address(address, "the host holds a character that no host has");
 
   unsigned port = 0;

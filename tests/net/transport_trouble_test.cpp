@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(an_address_that_is_none_is_told_at_once) {
   RecordingSink sink;
   const auto transport = must_start(dialling(PeerId(7)), sink);
   for (const char* address : {"nonsense", "host:", "host:http", "host:65536", "::1:80", "[::1:80", ":80", "",
-                              "a b:1", "host:-1", "host:0", "host:80 "}) {
+                              "a b:1", "host:-1", "host:0", "host:80 ", "[[::1]]:80", "a]:80"}) {
     const Result<void> connected = transport->connect(kMasterPeer, address);
     BOOST_TEST_CONTEXT(address) {
       BOOST_REQUIRE(!connected.ok());
