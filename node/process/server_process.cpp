@@ -14,16 +14,12 @@ class ServerProcess final : public SlaveBase {
       : SlaveBase(options.slave, ending, clock), where_(options) {}
 
   Result<void> start(ActorHouse& house) {
-    std::string host = where_.advertise;
-    if (host.empty()) {
-      Result<std::string> local = local_address_towards(options_.master);
-      if (!local) return local.error();
-      host = *local;
-    }
+    const Result<std::string> host = bind_host();
+    if (!host) return host.error();
     const PeerId peer = random_peer_id();
     TransportOptions transport;
     transport.self = peer;
-    transport.bind = config::to_string(config::Address{host, where_.port});
+    transport.bind = config::to_string(config::Address{*host, where_.port});
     transport.encrypt_bind = options_.keys.has_value() && !options_.master_key.empty();
     const bool encrypted = transport.encrypt_bind;
     if (Result<void> started = start_link(std::move(transport)); !started) return started.error();
@@ -32,10 +28,12 @@ class ServerProcess final : public SlaveBase {
     role.self = peer;
     role.name = options_.name;
     role.host = host_name();
-    role.address = link_->transport().bound_address();
+    role.address = advertised(link_->transport().bound_address());
     if (encrypted) role.public_key = options_.keys->public_key.text();
     role.build_id = build_id();
-    spdlog::info("{}: P-slave listens on {}", options_.name, role.address);
+    const std::string& bound = link_->transport().bound_address();
+    const std::string told = role.address == bound ? "" : ", and is dialled at " + role.address;
+    spdlog::info("{}: P-slave listens on {}{}", options_.name, bound, told);
     role_.set(house.spawn_role(std::make_shared<ParameterServer>(std::move(role)), *this, clock_));
     return dial();
   }
@@ -64,6 +62,28 @@ class ServerProcess final : public SlaveBase {
   }
 
  private:
+  // Where it listens. What it advertises may be an address of this machine, one of several; or, behind NAT,
+  // that of another, which hands connections on to the one that leads to the Master.
+  Result<std::string> bind_host() const {
+    if (!where_.advertise.empty() && is_address_here(where_.advertise)) {
+      if (!requires_encryption(config::to_string({where_.advertise, where_.port})) &&
+          !is_over_loopback(options_.master)) {
+        return Error{ErrorCode::kUsage, "node.advertise: " + where_.advertise +
+                                            " is a loopback address, which W-slaves on other machines cannot "
+                                            "dial; give this machine's address as they see it"};
+      }
+      return where_.advertise;
+    }
+    return local_address_towards(options_.master);
+  }
+
+  // "host:port" that W-slaves dial.
+  std::string advertised(const std::string& bound) const {
+    if (where_.advertise.empty() || is_address_here(where_.advertise)) return bound;
+    return config::to_string(
+        {where_.advertise, static_cast<std::uint16_t>(std::stoi(bound.substr(bound.rfind(':') + 1)))});
+  }
+
   void prepare(const Prepared& command) {
     Result<RunSetup> setup = parse_setup(command.run_text);
     if (!setup) return fail(setup.error());

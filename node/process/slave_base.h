@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "node/process/actors.h"
+#include "node/process/addresses.h"
 #include "node/process/link.h"
 #include "node/process/slaves.h"
 #include "node/run/run_setup.h"
@@ -85,9 +86,7 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
     if (auto* send = std::get_if<Send>(&effect)) {
       link_->send(send->to, send->envelope);
     } else if (const auto* c = std::get_if<Connect>(&effect)) {
-      if (Result<void> ok = link_->connect(c->peer, c->address, c->public_key); !ok) {
-        spdlog::error("{}: {}", options_.name, ok.error().message);
-      }
+      dial_server(*c);
     } else if (const auto* gone = std::get_if<Disconnect>(&effect)) {
       link_->transport().disconnect(gone->peer);
     } else if (const auto* quit = std::get_if<Quit>(&effect)) {
@@ -143,6 +142,21 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
   ActorHandle work_;  // executor
 
  private:
+  void dial_server(const Connect& server) {
+    if (!requires_encryption(server.address) && !is_over_loopback(options_.master)) {
+      // Found out here, where it matters: that P-slave may well see its Master on a loopback address.
+      return fail({ErrorCode::kIo, "a P-slave says that it is at " + server.address +
+                                       ", a loopback address, which leads from here to this machine, while "
+                                       "the Master is at " +
+                                       config::to_string(options_.master) +
+                                       "; set node.advertise in that P-slave's node file"});
+    }
+    const std::string address = as_seen_from_here(server.address, options_.master);
+    if (Result<void> ok = link_->connect(server.peer, address, server.public_key); !ok) {
+      spdlog::error("{}: {}", options_.name, ok.error().message);
+    }
+  }
+
   std::shared_ptr<const RunSetup> known_setup() const {
     const std::lock_guard lock(mutex_);
     return setup_;

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "tests/support/free_port.h"
+#include "tests/system/invited.h"
 #include "tests/system/network.h"
 #include "tests/system/process.h"
 #include "tests/system/world.h"
@@ -15,20 +16,6 @@
 using namespace convoy::test;
 
 namespace {
-
-// `run.toml`: the small run, encrypted, with its Master at `listen`.
-void set_up(const World& world, const std::string& listen) {
-  BOOST_REQUIRE(run(world.folder(), {"keygen", "master.key"}).status == 0);
-  world.write("run.toml", world.read("small.toml") + "run.name = \"small\"\ncluster.listen = \"" + listen +
-                              "\"\nsecurity = { secret_key_file = \"master.key\", allowed_keys_file = "
-                              "\"allowed.txt\" }\n");
-}
-
-void invite(const World& world, const std::string& name, const std::string& roles) {
-  const Finished done =
-      run(world.folder(), {"invite", "run.toml", name + ".toml", "--name", name, "--roles", roles});
-  BOOST_REQUIRE_MESSAGE(done.status == 0, done.err);
-}
 
 // The key that `convoy keygen` printed.
 std::string public_key_of(const Finished& keygen) {

@@ -71,7 +71,7 @@ std::optional<std::string> Network::why_not() {
   return std::nullopt;
 }
 
-Network::Network(const std::string& folder, int machines) : hosts_(folder + "/hosts") {
+Network::Network(const std::string& folder, int machines, Family family) : hosts_(folder + "/hosts") {
   for (int i = 0; i < machines; ++i) machines_.push_back(new_namespace());
   std::ofstream hosts(hosts_);
   hosts << "127.0.0.1 localhost\n::1 localhost\n";
@@ -85,12 +85,19 @@ Network::Network(const std::string& folder, int machines) : hosts_(folder + "/ho
     const std::string port = "port" + std::to_string(i);
     const std::string there = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(machine);
     BOOST_REQUIRE(ip(machine, "link set lo up"));
+    BOOST_REQUIRE(ip(machine, "link add nowhere type bridge"));
+    BOOST_REQUIRE(ip(machine, "link set nowhere up"));
     BOOST_REQUIRE(ip(first, "link add " + port + " type veth peer name eth0 netns " + there));
     BOOST_REQUIRE(ip(first, "link set " + port + " master bridge up"));
     BOOST_REQUIRE(ip(machine, "link set eth0 up"));
-    BOOST_REQUIRE(ip(machine, "address add " + address(i) + "/24 dev eth0"));
+    if (family == Family::kBoth) {
+      BOOST_REQUIRE(ip(machine, "address add " + address_of_nowhere() + "/24 dev nowhere"));
+      BOOST_REQUIRE(ip(machine, "address add " + address(i) + "/24 dev eth0"));
+      hosts << address(i) << " host" << i << "\n";
+    }
     BOOST_REQUIRE(ip(machine, "address add " + address6(i) + "/64" + set));
-    hosts << address(i) << " host" << i << "\n" << address6(i) << " six" << i << "\n";
+    BOOST_REQUIRE(ip(machine, "address add " + link_local(i) + "/64" + set));
+    hosts << address6(i) << " six" << i << "\n";
   }
 }
 
