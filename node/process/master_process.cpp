@@ -21,6 +21,7 @@
 #include "node/record/live_display.h"
 #include "node/record/model_store.h"
 #include "node/record/recorder.h"
+#include "node/record/slow_steps.h"
 #include "node/record/status_json.h"
 #include "node/run/run_setup.h"
 #include "node/security/key_list.h"
@@ -91,6 +92,7 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
     transport.allowed_keys = allowed_;
     if (watcher_) transport.allowed_keys.push_back(watcher_->public_key);
     transport.failure_timeout = sync.failure_timeout;
+    slow_steps_.emplace(sync.failure_timeout);
     Result<std::unique_ptr<Link>> link = Link::start(std::move(transport), RunId(0), *this);
     if (!link) return link.error();
     link_ = std::move(*link);
@@ -354,6 +356,7 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
   // nobody.
   void observe(Time now) {
     update_status(now);
+    for (const std::string& line : slow_steps_->see(last_status_)) note(line);
     if (key_list_ && !reading_keys_.exchange(true)) {
       run_on(clerk_, [this] {
         reread_keys();
@@ -403,6 +406,7 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
   std::atomic<bool> reading_keys_{false};
   std::optional<record::LiveDisplay> display_;  // of the painter's thread
   std::atomic<std::int64_t> protocol_samples_{0};
+  std::optional<record::SlowSteps> slow_steps_;  // in the role's turn
 
   std::mutex mutex_;  // over what follows
   std::optional<record::Recorder> recorder_;

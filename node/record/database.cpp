@@ -123,7 +123,10 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Durabi
     if (auto checked = database->check_kind(kind); !checked) return checked.error();
   }
   const std::string level = durability == Durability::kPowerCut ? "FULL" : "NORMAL";
-  auto set = database->run("PRAGMA journal_mode = WAL; PRAGMA synchronous = " + level, "set up the database");
+  // Rows are written once and in order; what SQLite sorts by at the end of a long run need not be in memory.
+  auto set =
+      database->run("PRAGMA journal_mode = WAL; PRAGMA cache_size = -256; PRAGMA synchronous = " + level,
+                    "set up the database");
   if (!set) return set.error();
   if (*tables == 0) {
     Transaction transaction(*database);

@@ -21,7 +21,12 @@ void RecoveryWatch::view_changed() {
 
 void RecoveryWatch::committed(Time now) {
   close(now, false);
-  commits_.push_back(now);
+  // However fast they come: two gaps that nobody would call a stall count as one.
+  constexpr Duration kNoStall = std::chrono::milliseconds(10);
+  if (commits_.size() >= 2 && now - commits_[commits_.size() - 2] < kNoStall)
+    commits_.back() = now;
+  else
+    commits_.push_back(now);
   while (commits_.size() > 2 && now - commits_.front() > std::chrono::minutes(2)) commits_.pop_front();
 }
 

@@ -22,6 +22,9 @@ class RecoveryWatch {
   void view_changed();
   void committed(Time now);
 
+  // Commits that are remembered: those of two minutes, and of many in a moment a few.
+  std::size_t kept() const { return commits_.size(); }
+
   // Closes what is open.
   std::vector<Recovery> finish(Time now);
 
