@@ -7,7 +7,7 @@
 namespace convoy::sim {
 namespace {
 
-constexpr std::array kKindNames{"crash", "freeze", "slow", "leave", "partition"};
+constexpr std::array kKindNames{"crash", "freeze", "slow", "leave", "partition", "alone"};
 
 constexpr const char* kAway = "away";
 constexpr const char* kIdle = "idle";
@@ -164,7 +164,7 @@ std::string Coverage::table() const {
                          {kAway, kIdle, kPulling, kComputing, kPushing, kViewChange, kEvaluating, kClosing}},
                         {Role::kServer,
                          "P-slave",
-                         {kCrash, kFreeze, kLeave, kPartition},
+                         {kCrash, kFreeze, kLeave, kPartition, kAlone},
                          {kAway, kServing, kReported, kCutting, kFetching, kAtCut, kViewChange, kEvaluating,
                           kClosing, kNobody}},
                         {Role::kMaster,

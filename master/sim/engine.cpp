@@ -88,7 +88,8 @@ Engine::Engine(const Scenario& scenario) : scenario_(scenario) {
   for (std::size_t i = 0; i < scenario.faults.size(); ++i) {
     const Fault& f = scenario.faults[i];
     if (f.at_a_time()) push(now_ + f.at, kMasterPeerId, FaultDue{i, {}});
-    if (!f.after_message.empty()) messages_delivered_[f.after_message] = 0;
+    awaited_messages_.emplace_back();
+    if (!f.after_message.empty() && !f.after_fault) awaited_messages_.back() = f.message_count;
   }
 }
 
@@ -160,7 +161,7 @@ Outcome Engine::run() {
       continue;
     }
     if (const auto* fault = std::get_if<FaultDue>(item.payload.get())) {
-      start_fault(scenario_.faults[fault->index], fault->victim);
+      start_fault(fault->index, fault->victim);
       continue;
     }
     deliver(item.to, item.payload);
@@ -278,22 +279,23 @@ void Engine::step(Node& node, const Event& event) {
 }
 
 void Engine::start_after_event() {
-  for (const Fault& f : scenario_.faults) {
-    if (f.after_events == outcome_.events && f.after_events != 0) start_fault(f, {});
+  for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
+    const std::uint64_t after = scenario_.faults[i].after_events;
+    if (after == outcome_.events && after != 0) start_fault(i, {});
   }
 }
 
 void Engine::start_after_message(PeerId to, const Envelope& envelope) {
-  if (messages_delivered_.empty()) return;
-  const auto awaited = messages_delivered_.find(name_of(envelope.message));
-  if (awaited == messages_delivered_.end()) return;
-  ++awaited->second;
   for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
     const Fault& f = scenario_.faults[i];
-    if (f.after_message != awaited->first || f.message_count != awaited->second) continue;
-    const PeerId chosen = f.strikes_sender ? envelope.from : to;
-    const bool is_server = f.on_server && server(chosen) != nullptr;
-    push(now_ + f.at, kMasterPeerId, FaultDue{i, is_server ? std::optional(chosen) : std::nullopt});
+    std::optional<std::uint64_t>& awaited = awaited_messages_[i];
+    if (!awaited || f.after_message != name_of(envelope.message) || --*awaited > 0) continue;
+    awaited.reset();
+    std::optional<PeerId> chosen;
+    if (f.strikes == Strikes::kSender) chosen = envelope.from;
+    if (f.strikes == Strikes::kReceiver) chosen = to;
+    if (chosen && server(*chosen) == nullptr) chosen.reset();
+    push(now_ + f.at, kMasterPeerId, FaultDue{i, chosen});
   }
 }
 
@@ -400,7 +402,7 @@ void Engine::transmit(const Node& from, PeerId to, Envelope envelope) {
 }
 
 void Engine::transmit_whole(const Node& from, PeerId to, Envelope envelope) {
-  if (cut_off(from.peer, to)) return;
+  if (cut_off(from.peer, to) || lost_to_others(from.peer, to, envelope.message)) return;
   const Network& net = scenario_.network;
   // The life signs of P-slaves are spared where losing one may end the run: five lost in a row are no
   // protocol fault.
@@ -434,6 +436,18 @@ bool Engine::cut_off(PeerId from, PeerId to) const {
   return false;
 }
 
+// See FaultKind::kAlone.
+bool Engine::lost_to_others(PeerId from, PeerId to, const Message& message) const {
+  if (alone_.empty() || server(to) == nullptr) return false;
+  const auto* entry = std::get_if<Replicate>(&message);
+  const bool by_stream = entry != nullptr && !std::holds_alternative<Push>(entry->entry);
+  const bool by_worker = std::holds_alternative<Commit>(message) || std::holds_alternative<Pull>(message);
+  return std::any_of(alone_.begin(), alone_.end(), [&](const auto& alone) {
+    const auto& [peer, until] = alone;
+    return until > now_ && ((by_stream && from == peer) || (by_worker && to != peer));
+  });
+}
+
 std::optional<PeerId> Engine::near_end(const Partition& partition) const {
   return partition.of_server ? server_peers_[partition.index] : worker_peers_[partition.index];
 }
@@ -443,11 +457,15 @@ bool Engine::in_doubt(const Node& node) const {
   const Time back = now_ - scenario_.sync.failure_timeout / 2;
   if (node.frozen_until > std::max(back, Time{})) return true;
   return std::any_of(partitions_.begin(), partitions_.end(), [&](const Partition& p) {
-    return near_end(p) == node.peer && p.other == kMasterPeerId && p.until > back;
+    return near_end(p) == node.peer && p.outbound && p.other == kMasterPeerId && p.until > back;
   });
 }
 
-void Engine::start_fault(const Fault& fault, std::optional<PeerId> chosen) {
+void Engine::start_fault(std::size_t index, std::optional<PeerId> chosen) {
+  const Fault& fault = scenario_.faults[index];
+  for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
+    if (scenario_.faults[i].after_fault == index) awaited_messages_[i] = scenario_.faults[i].message_count;
+  }
   const auto peer = victim_of(fault, chosen);
   Node* node = peer ? find(*peer) : nullptr;
   for (Watcher* w : watchers_) w->on_fault(now_, fault, node == nullptr ? std::nullopt : peer);
@@ -455,15 +473,15 @@ void Engine::start_fault(const Fault& fault, std::optional<PeerId> chosen) {
   if (node == nullptr) return;
   switch (fault.kind) {
     case FaultKind::kCrash: {
-      const std::size_t index = node->index;
+      const std::size_t of = node->index;
       crash(*peer);
       if (fault.lasts > Duration{}) {
         if (fault.on_master)
           push(now_ + fault.lasts, kMasterPeerId, StartMaster{});
         else if (fault.on_server)
-          push(now_ + fault.lasts, kMasterPeerId, StartServer{index});
+          push(now_ + fault.lasts, kMasterPeerId, StartServer{of});
         else
-          push(now_ + fault.lasts, kMasterPeerId, StartNode{index});
+          push(now_ + fault.lasts, kMasterPeerId, StartNode{of});
       }
       return;
     }
@@ -481,6 +499,9 @@ void Engine::start_fault(const Fault& fault, std::optional<PeerId> chosen) {
       return;
     case FaultKind::kPartition:
       return start_partition(fault, *peer);
+    case FaultKind::kAlone:
+      alone_.emplace_back(*peer, now_ + fault.lasts);
+      return;
   }
 }
 
@@ -494,8 +515,8 @@ void Engine::start_partition(const Fault& fault, PeerId victim) {
 
 // Those who are struck are taken for dead, or may be.
 bool Engine::may_be_missed(const Fault& fault) const {
-  return fault.kind != FaultKind::kLeave && fault.kind != FaultKind::kSlow &&
-         !(fault.kind == FaultKind::kPartition && fault.other_server);
+  if (fault.kind == FaultKind::kPartition) return fault.outbound && !fault.other_server;
+  return fault.kind == FaultKind::kCrash || fault.kind == FaultKind::kFreeze;
 }
 
 // Whom the fault strikes; nobody when it is down already, or is a P-slave whose loss would end the run.
@@ -506,6 +527,9 @@ std::optional<PeerId> Engine::victim_of(const Fault& fault, std::optional<PeerId
   const auto may_strike = [&](std::optional<PeerId> peer) {
     return peer && (!may_be_missed(fault) || can_be_lost(*peer));
   };
+  const ViewRecord& record = master().record();
+  if (fault.strikes == Strikes::kOwner && !record.shards.empty())
+    chosen = record.owner_of(ShardId(static_cast<std::uint32_t>(*fault.server % record.shards.size()))).peer;
   const std::optional<PeerId> peer = chosen ? chosen : server_peers_[*fault.server];
   if (may_strike(peer)) return peer;
   for (std::size_t i = 0; fault.or_another && may_be_missed(fault) && i < server_peers_.size(); ++i) {
