@@ -82,6 +82,19 @@ void strike_at_a_message(Draws& draw, Fault& f) {
   f.at = from_seconds(draw.chance(0.5) ? 0 : draw.log_uniform(1e-6, 1e-2));
 }
 
+// Some of the faults strike at the same moment.
+void strike_at_once(Draws& draw, std::vector<Fault>& faults) {
+  const Fault first = faults[draw.index(faults.size())];
+  for (Fault& f : faults) {
+    if (f.after_fault || draw.chance(0.5)) continue;
+    f.at = first.at;
+    f.after_samples = first.after_samples;
+    f.after_message = first.after_message;
+    f.message_count = first.message_count;
+    if (f.on_server && f.strikes != Strikes::kOwner) f.strikes = Strikes::kNamed;
+  }
+}
+
 // P-slaves that come, leave, die, freeze and are cut off.
 void add_server_changes(Draws& draw, Scenario& s, double clock_s, double span_s) {
   const std::int64_t joins = draw.chance(0.5) ? draw.log_int(1, 3) : 0;
@@ -201,14 +214,19 @@ Scenario random_scenario(std::uint64_t seed, const Limits& limits) {
   Draws draw(seed);
   Scenario s;
   s.seed = seed;
-  const bool owner_lost = limits.servers > 1 && draw.chance(0.25);
-  const auto workers = static_cast<std::size_t>(draw.log_int(
-      1, static_cast<std::int64_t>(owner_lost ? std::min<std::size_t>(8, limits.workers) : limits.workers)));
+  const bool full_size = draw.chance(0.01);
+  const bool owner_lost = !full_size && limits.servers > 1 && draw.chance(0.25);
+  const auto most = [](std::size_t n) { return static_cast<std::int64_t>(n); };
+  auto workers = static_cast<std::size_t>(
+      draw.log_int(1, most(owner_lost ? std::min<std::size_t>(8, limits.workers) : limits.workers)));
   const bool servers_change = draw.chance(0.6);
-  s.servers = servers_change
-                  ? 1 + draw.index(limits.servers)
-                  : static_cast<std::size_t>(draw.log_int(1, static_cast<std::int64_t>(limits.servers)));
-  if (owner_lost) s.servers = 2 + draw.index(limits.servers - 1);
+  // Little happens to a single P-slave.
+  const std::int64_t least = owner_lost || (servers_change && limits.servers > 1 && draw.chance(0.8)) ? 2 : 1;
+  s.servers = static_cast<std::size_t>(draw.log_int(least, most(limits.servers)));
+  if (full_size) {
+    workers = limits.workers;
+    s.servers = limits.servers;
+  }
   s.sync = random_sync(draw, workers);
   if (owner_lost) s.sync.failure_timeout = 500ms;
   s.sample_count = draw.log_int(1, 400);
@@ -279,6 +297,7 @@ Scenario random_scenario(std::uint64_t seed, const Limits& limits) {
   for (std::int64_t i = 0; i < times; ++i) lose_an_owner(draw, s, latency_s);
   if (servers_change && !owner_lost) add_server_changes(draw, s, clock_s, span_s);
   if (draw.chance(owner_lost ? 0.1 : 0.4)) add_master_faults(draw, s, clock_s, span_s);
+  if (!s.faults.empty() && !owner_lost && draw.chance(0.2)) strike_at_once(draw, s.faults);
   s.in_parts = draw.chance(0.3);
   s.deadline = s.quiet_from() + from_seconds(3600 + 200 * span_s);
   return s;

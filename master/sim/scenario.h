@@ -98,10 +98,11 @@ struct Scenario {
   Duration quiet_from() const;
 };
 
-// A scenario drawn from one seed: sizes log-uniform up to the limits, any mode, any faults of W-slaves.
+// A scenario drawn from one seed: sizes log-uniform up to the limits, one in a hundred of full size; any mode,
+// any faults of anybody.
 struct Limits {
-  std::size_t workers = 32;
-  std::size_t servers = 4;
+  std::size_t workers = 64;
+  std::size_t servers = 8;
 };
 Scenario random_scenario(std::uint64_t seed, const Limits& limits);
 
