@@ -54,8 +54,11 @@ Fault random_fault(Draws& draw, const Scenario& s, double clock_s, double span_s
   if (draw.chance(0.25)) {
     f.at = from_seconds(draw.uniform(0, span_s * 1.5));
   } else {
-    f.after_samples = draw.chance(0.15) ? s.end_position : draw.log_int(1, s.end_position);
-    f.at = from_seconds(draw.chance(0.3) ? 0 : draw.log_uniform(1e-6, clock_s * 2));
+    const bool in_the_end = draw.chance(0.35);
+    f.after_samples = in_the_end ? s.end_position : draw.log_int(1, s.end_position);
+    f.at = from_seconds(draw.chance(0.3) ? 0
+                        : in_the_end     ? draw.log_uniform(1e-3, 1)
+                                         : draw.log_uniform(1e-6, clock_s * 2));
   }
   const double timeout = seconds(s.sync.failure_timeout);
   f.lasts = from_seconds(draw.log_uniform(timeout / 50, timeout * 4));
@@ -80,6 +83,27 @@ void strike_at_a_message(Draws& draw, Fault& f) {
   f.message_count = static_cast<std::uint64_t>(draw.log_int(1, 40));
   f.strikes = draw.chance(0.5) ? Strikes::kSender : Strikes::kReceiver;
   f.at = from_seconds(draw.chance(0.5) ? 0 : draw.log_uniform(1e-6, 1e-2));
+}
+
+// While it waits for the end of its owner's stream, or for chunks.
+void strike_in_a_cut(Draws& draw, Fault& f) {
+  const bool fetching = draw.chance(0.5);
+  f.after_samples = 0;
+  f.after_message = fetching ? "FetchChunks" : "Cut";
+  f.message_count = static_cast<std::uint64_t>(draw.log_int(1, fetching ? 6 : 20));
+  f.strikes = fetching ? Strikes::kSender : Strikes::kReceiver;
+  f.at = {};
+}
+
+// Before it is part of the run.
+void strike_while_joining(Draws& draw, const Scenario& s, Fault& f) {
+  const std::size_t which = draw.index(s.more_servers.size());
+  f.server = s.servers + which;
+  f.strikes = Strikes::kNamed;
+  f.or_another = false;
+  f.after_samples = s.more_servers[which].after_samples;
+  const double at = draw.log_uniform(1e-5, 1e-2);
+  f.at = s.more_servers[which].starts + from_seconds(at);
 }
 
 // Some of the faults strike at the same moment.
@@ -121,7 +145,12 @@ void add_server_changes(Draws& draw, Scenario& s, double clock_s, double span_s)
       f.inbound = draw.chance(0.6);
       f.outbound = !f.inbound || draw.chance(0.5);
     }
-    if (draw.chance(0.5)) strike_at_a_message(draw, f);
+    if (joins > 0 && draw.chance(0.15))
+      strike_while_joining(draw, s, f);
+    else if (draw.chance(0.35))
+      strike_in_a_cut(draw, f);
+    else if (draw.chance(0.5))
+      strike_at_a_message(draw, f);
     const bool may_be_for_ever = f.kind == FaultKind::kCrash || f.kind == FaultKind::kLeave;
     if (may_be_for_ever ? draw.chance(0.7) : f.lasts == Duration{})
       f.lasts = from_seconds(
@@ -199,10 +228,16 @@ void add_master_faults(Draws& draw, Scenario& s, double clock_s, double span_s) 
   const double timeout = seconds(s.sync.failure_timeout);
   for (std::int64_t i = 0; i < faults; ++i) {
     Fault f = random_fault(draw, s, clock_s, span_s);
-    f.kind = draw.chance(0.7) ? FaultKind::kCrash : FaultKind::kFreeze;
+    f.kind = draw.chance(0.6) ? FaultKind::kCrash : FaultKind::kFreeze;
     f.on_master = true;
     f.server.reset();
     if (draw.chance(0.5)) strike_at_a_message(draw, f);
+    if (draw.chance(0.15)) {  // while it writes its journal
+      f.after_samples = 0;
+      f.after_message = "Done";
+      f.message_count = static_cast<std::uint64_t>(draw.log_int(1, 40));
+      f.at = from_seconds(draw.uniform(0, 1e-3));
+    }
     f.lasts = from_seconds(draw.log_uniform(timeout / 50, timeout * 2));
     s.faults.push_back(f);
   }
@@ -229,7 +264,7 @@ Scenario random_scenario(std::uint64_t seed, const Limits& limits) {
   }
   s.sync = random_sync(draw, workers);
   if (owner_lost) s.sync.failure_timeout = 500ms;
-  s.sample_count = draw.log_int(1, 400);
+  s.sample_count = draw.log_int(1, 350);
   s.end_position = std::max<std::int64_t>(
       1, static_cast<std::int64_t>(static_cast<double>(s.sample_count) * draw.uniform(0.3, 3)));
   s.test_count = draw.chance(0.7) ? draw.log_int(1, 400) : 0;

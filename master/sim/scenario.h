@@ -98,8 +98,8 @@ struct Scenario {
   Duration quiet_from() const;
 };
 
-// A scenario drawn from one seed: sizes log-uniform up to the limits, one in a hundred of full size; any mode,
-// any faults of anybody.
+// A scenario drawn from one seed: sizes log-uniform up to the limits, one in a hundred of full size; any
+// mode, any faults of anybody.
 struct Limits {
   std::size_t workers = 64;
   std::size_t servers = 8;
