@@ -103,6 +103,7 @@ std::vector<Change> changes_of(const Scenario& s) {
   changes.push_back(halve(&Scenario::chunks));
   for (std::size_t i = 0; i < s.workers.size(); ++i) {
     changes.emplace_back([i](Scenario& t) {
+      if (i >= t.workers.size()) return false;  // dropped since
       WorkerSpec& w = t.workers[i];
       return std::exchange(w.after_samples, 0) != 0 || std::exchange(w.starts, Duration{}) != Duration{};
     });
