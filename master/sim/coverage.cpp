@@ -1,5 +1,6 @@
 #include "master/sim/coverage.h"
 
+#include <algorithm>
 #include <iomanip>
 #include <sstream>
 #include <vector>
@@ -58,6 +59,7 @@ void Coverage::on_begin(const Engine& engine) {
       note(f.on_server, f.other_server ? "P-slave cut off from another" : "P-slave cut off from the Master");
       note(!f.inbound || !f.outbound, "one-way partition");
     }
+    note(f.kind == FaultKind::kAlone, "commits that reach one P-slave alone");
     if (f.kind == FaultKind::kFreeze)
       note(true,
            f.lasts > s.sync.failure_timeout ? "freeze beyond the time-out" : "freeze within the time-out");
@@ -150,44 +152,117 @@ void Coverage::add(const Coverage& other) {
   for (const auto& [name, count] : other.shapes_) shapes_[name] += count;
 }
 
-std::string Coverage::table() const {
-  struct Part {
-    Role role;
-    const char* name;
-    std::vector<FaultKind> kinds;
-    std::vector<Doing> doings;
-  };
+struct Coverage::Part {
+  Role role;
+  const char* name;
+  std::vector<FaultKind> kinds;
+  std::vector<Doing> doings;
+};
+
+const std::vector<Coverage::Part>& Coverage::parts() {
   using enum FaultKind;
-  const Part parts[] = {{Role::kWorker,
-                         "W-slave",
-                         {kCrash, kFreeze, kSlow, kLeave, kPartition},
-                         {kAway, kIdle, kPulling, kComputing, kPushing, kViewChange, kEvaluating, kClosing}},
-                        {Role::kServer,
-                         "P-slave",
-                         {kCrash, kFreeze, kLeave, kPartition},
-                         {kAway, kServing, kReported, kCutting, kFetching, kAtCut, kViewChange, kEvaluating,
-                          kClosing, kNobody}},
-                        {Role::kMaster,
-                         "Master",
-                         {kCrash, kFreeze},
-                         {kIdle, kReports, kDones, kJournal, kEvaluating, kClosing}}};
+  static const std::vector<Part> all{
+      {Role::kWorker,
+       "W-slave",
+       {kCrash, kFreeze, kSlow, kLeave, kPartition},
+       {kAway, kIdle, kPulling, kComputing, kPushing, kViewChange, kEvaluating, kClosing}},
+      {Role::kServer,
+       "P-slave",
+       {kCrash, kFreeze, kSlow, kLeave, kPartition},
+       {kAway, kServing, kReported, kCutting, kFetching, kAtCut, kViewChange, kEvaluating, kClosing}},
+      {Role::kMaster,
+       "Master",
+       {kCrash, kFreeze, kSlow, kLeave, kPartition},
+       {kIdle, kReports, kDones, kJournal, kEvaluating, kClosing}}};
+  return all;
+}
+
+// Cells that cannot be met, and why. An empty phase stands for all.
+const char* Coverage::why_never(Role role, FaultKind kind, Doing doing) {
+  using enum FaultKind;
+  struct Never {
+    Role role;
+    FaultKind kind;
+    std::vector<Doing> doings;
+    const char* why;
+  };
+  static const std::vector<Never> all{
+      {Role::kMaster, kSlow, {}, "the Master computes nothing"},
+      {Role::kMaster, kLeave, {}, "a Master that is asked to go ends the run, on purpose"},
+      {Role::kMaster, kPartition, {}, "counted at the other end"},
+      {Role::kServer, kSlow, {}, "what a P-slave computes takes no time here"},
+  };
+  for (const Never& n : all) {
+    if (n.role != role || n.kind != kind) continue;
+    if (n.doings.empty() || std::find(n.doings.begin(), n.doings.end(), doing) != n.doings.end())
+      return n.why;
+  }
+  return nullptr;
+}
+
+std::uint64_t Coverage::count_of(Role role, FaultKind kind, Doing doing) const {
+  const auto at = counts_.find({role, kind, doing});
+  return at == counts_.end() ? 0 : at->second;
+}
+
+std::string Coverage::table() const {
   std::ostringstream out;
-  for (const Part& part : parts) {
+  std::set<std::string> reasons;
+  for (const Part& part : parts()) {
     out << std::left << std::setw(10) << part.name;
     for (Doing doing : part.doings) out << std::right << std::setw(12) << doing;
-    out << "\n";
+    out << std::right << std::setw(12) << kNobody << "\n";
     for (FaultKind kind : part.kinds) {
       out << std::left << std::setw(10) << kKindNames[static_cast<std::size_t>(kind)];
       for (Doing doing : part.doings) {
-        const auto at = counts_.find({part.role, kind, doing});
-        out << std::right << std::setw(12) << (at == counts_.end() ? 0 : at->second);
+        const std::uint64_t count = count_of(part.role, kind, doing);
+        const char* never = why_never(part.role, kind, doing);
+        if (never != nullptr)
+          reasons.insert(std::string(part.name) + " " + kKindNames[static_cast<std::size_t>(kind)] + ": " +
+                         never);
+        if (never != nullptr && count == 0)
+          out << std::right << std::setw(12) << "-";
+        else
+          out << std::right << std::setw(12) << count;
       }
-      out << "\n";
+      out << std::right << std::setw(12) << count_of(part.role, kind, kNobody) << "\n";
     }
   }
+  for (const std::string& reason : reasons) out << "- " << reason << "\n";
   for (const auto& [name, count] : shapes_) out << name << ": " << count << "; ";
   out << "\n";
   return out.str();
+}
+
+std::vector<std::string> Coverage::holes() const {
+  std::vector<std::string> found;
+  for (const Part& part : parts()) {
+    for (FaultKind kind : part.kinds) {
+      for (Doing doing : part.doings) {
+        const bool never = why_never(part.role, kind, doing) != nullptr;
+        const bool met = count_of(part.role, kind, doing) > 0;
+        if (met != never) continue;
+        found.push_back(std::string(part.name) + " " + kKindNames[static_cast<std::size_t>(kind)] +
+                        " while " + doing + (met ? ": cannot be met, and was" : ": never met"));
+      }
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> Coverage::below(std::uint64_t hits) const {
+  std::vector<std::string> found;
+  for (const Part& part : parts()) {
+    for (FaultKind kind : part.kinds) {
+      for (Doing doing : part.doings) {
+        const std::uint64_t count = count_of(part.role, kind, doing);
+        if (why_never(part.role, kind, doing) != nullptr || count >= hits) continue;
+        found.push_back(std::string(part.name) + " " + kKindNames[static_cast<std::size_t>(kind)] +
+                        " while " + doing + ": " + std::to_string(count));
+      }
+    }
+  }
+  return found;
 }
 
 }  // namespace convoy::sim

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "master/sim/engine.h"
 
@@ -22,12 +23,21 @@ class Coverage : public Watcher {
 
   void add(const Coverage& other);
   std::string table() const;
+  // Cells of the table that were never met, and cells that cannot be met and were. Means something after many
+  // runs only.
+  std::vector<std::string> holes() const;
+  // Cells met fewer times than that, without those that cannot be met.
+  std::vector<std::string> below(std::uint64_t hits) const;
 
  private:
   enum class Role { kWorker, kServer, kMaster };
   // What the victim is doing, in words; the table has a column for each. View change and evaluation are
   // counted beside it.
   using Doing = const char*;
+  struct Part;
+  static const std::vector<Part>& parts();
+  std::uint64_t count_of(Role role, FaultKind kind, Doing doing) const;
+  static const char* why_never(Role role, FaultKind kind, Doing doing);
   void worker_effect(PeerId peer, const Effect& effect);
   void server_effect(PeerId peer, const Effect& effect);
   void master_effect(const Effect& effect);

@@ -128,7 +128,7 @@ class Engine {
   void carry_out(Node& node, Effect& effect);
   void transmit(const Node& from, PeerId to, Envelope envelope);
   void transmit_whole(const Node& from, PeerId to, Envelope envelope);
-  void start_fault(const Fault& fault, std::optional<PeerId> chosen);
+  void start_fault(std::size_t index, std::optional<PeerId> chosen);
   void start_partition(const Fault& fault, PeerId victim);
   void start_after_event();
   void start_after_message(PeerId to, const Envelope& envelope);
@@ -138,6 +138,7 @@ class Engine {
   void apply(Node& node, const Apply& effect);
   void send_chunks(Node& node, SendChunks& effect);
   bool cut_off(PeerId from, PeerId to) const;
+  bool lost_to_others(PeerId from, PeerId to, const Message& message) const;
   // Frozen, or cut off from the Master, or only just back: it may be taken for dead.
   bool in_doubt(const Node& node) const;
   double unit();
@@ -159,7 +160,9 @@ class Engine {
   };
   std::optional<PeerId> near_end(const Partition& partition) const;
   std::vector<Partition> partitions_;
-  std::map<std::string, std::uint64_t> messages_delivered_;  // of those that faults wait for
+  std::vector<std::pair<PeerId, Time>> alone_;  // until then
+  // Messages that each fault has still to see before it strikes; none while it waits for another fault.
+  std::vector<std::optional<std::uint64_t>> awaited_messages_;
   Time now_{};
   std::uint64_t sequence_ = 0;
   std::uint64_t draws_ = 0;

@@ -28,7 +28,12 @@ struct WorkerSpec {
   Duration warm_up = std::chrono::milliseconds(50);
 };
 
-enum class FaultKind { kCrash, kFreeze, kSlow, kLeave, kPartition };
+// kAlone: commits reach one P-slave alone. The others get none from W-slaves and none by its stream.
+enum class FaultKind { kCrash, kFreeze, kSlow, kLeave, kPartition, kAlone };
+
+// Which P-slave: the one that is named; who sent the message that the fault follows, or received it (the
+// named one when that was none); or the owner of a shard, whose place in the view is named.
+enum class Strikes { kNamed, kSender, kReceiver, kOwner };
 
 // A P-slave that comes later.
 struct ServerSpec {
@@ -45,11 +50,11 @@ struct Fault {
   Duration at{};                   // after the run's begin, or ...
   std::int64_t after_samples = 0;  // ... not 0: after so many samples are applied somewhere, or ...
   std::uint64_t after_events = 0;  // ... not 0: right after this event of the run, or ...
-  // ... not empty: after the `message_count`-th delivery of a message of that name. The victim is then who
-  // sent it, or who received it, when that is a P-slave; else the one that is named.
+  // ... not empty: after so many deliveries of a message of that name.
   std::string after_message;
   std::uint64_t message_count = 1;
-  bool strikes_sender = false;
+  std::optional<std::size_t> after_fault;  // count from the moment at which that fault of the scenario struck
+  Strikes strikes = Strikes::kNamed;
   bool or_another = false;  // another P-slave when the loss of the one that is meant would end the run
   Duration lasts{};         // freeze, slow, partition: how long; crash, leave: comes back after (0 = never)
   double factor = 1;        // slow: step times grow by this
@@ -93,10 +98,11 @@ struct Scenario {
   Duration quiet_from() const;
 };
 
-// A scenario drawn from one seed: sizes log-uniform up to the limits, any mode, any faults of W-slaves.
+// A scenario drawn from one seed: sizes log-uniform up to the limits, one in a hundred of full size; any
+// mode, any faults of anybody.
 struct Limits {
-  std::size_t workers = 32;
-  std::size_t servers = 4;
+  std::size_t workers = 64;
+  std::size_t servers = 8;
 };
 Scenario random_scenario(std::uint64_t seed, const Limits& limits);
 

@@ -21,7 +21,7 @@ import time
 
 FLAGS = "-std=c++20 -O1 -march=x86-64-v3".split()
 COPIED = ["actors", "master", "messages"]
-RUN_TIMEOUT_S = 120
+RUN_TIMEOUT_S = 400
 
 
 def rule_of(text):

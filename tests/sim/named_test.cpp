@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_cut_that_died_with_its_owner_leaves_nothing_in_the_log) {
     crash.on_server = true;
     crash.server = 0;
     crash.after_message = "CommitLog";
-    crash.strikes_sender = true;
+    crash.strikes = Strikes::kSender;
     crash.lasts = 50ms;
     for (std::uint64_t heard = 5; heard < 13; ++heard) {  // the next is a push or a commit
       deaf_backup.message_count = heard;

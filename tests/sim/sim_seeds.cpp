@@ -3,10 +3,12 @@
 //   sim_seeds --from=1 --count=1000     fixed seeds
 //   sim_seeds --fresh --count=1000      seeds counted from the clock; the base is printed
 //   sim_seeds --seed=N [--trace]        one seed alone; with --trace every effect of every role
+//   sim_seeds --seed=N --minimise       the same, shortened for as long as the same checker objects, as C++
 //   options: --jobs=N (threads), --until-failure, --workers=N, --servers=N (upper limits of what is drawn)
 //
 // Prints each failing seed with the command that reruns it, then what was covered and how fast. Exit 1 when
 // anything failed. An assertion that aborts prints its seed as well.
+#include <sys/wait.h>
 #include <unistd.h>
 #include <atomic>
 #include <chrono>
@@ -22,6 +24,7 @@
 
 #include "master/sim/checkers/checkers.h"
 #include "master/sim/coverage.h"
+#include "master/sim/minimise.h"
 
 namespace convoy::sim {
 namespace {
@@ -30,6 +33,7 @@ struct Arguments {
   std::uint64_t from = 1;
   std::uint64_t count = 1000;
   bool trace = false;
+  bool minimise = false;
   bool until_failure = false;
   unsigned jobs = 1;
   Limits limits;
@@ -146,12 +150,61 @@ int run_one(const Arguments& arguments) {
   return outcome.problem.empty() ? 0 : 1;
 }
 
+// In a process of its own, so that an assertion that aborts is a finding like another.
+std::string judged_apart(const Scenario& scenario) {
+  int ends[2];
+  if (pipe(ends) != 0) return {};
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGABRT, SIG_DFL);
+    if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(2);
+    const std::string problem = run_checked(scenario).problem;
+    _exit(write(ends[1], problem.data(), problem.size()) == static_cast<ssize_t>(problem.size()) ? 0 : 2);
+  }
+  close(ends[1]);
+  std::string problem;
+  char part[4096];
+  for (ssize_t size = 0; (size = read(ends[0], part, sizeof part)) > 0;)
+    problem.append(part, static_cast<std::size_t>(size));
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? "assertion: aborts" : problem;
+}
+
+int minimise_one(const Arguments& arguments) {
+  const Scenario scenario = random_scenario(arguments.from, arguments.limits);
+  if (judged_apart(scenario).empty()) {
+    std::cout << "no violation: nothing to minimise\n";
+    return 0;
+  }
+  const Minimised found = minimise(scenario, judged_apart);
+  std::cout << describe(found.scenario) << "\n    " << found.problem << "\n    after " << found.runs
+            << " runs; as a test:\n"
+            << as_code(found.scenario);
+  return 1;
+}
+
 int usage(const std::string& what) {
-  std::cerr << "sim_seeds: " << what
-            << "; usage: sim_seeds [--from=N | --fresh | --seed=N [--trace]] [--count=N] [--jobs=N] "
-               "[--until-failure] "
-               "[--workers=N] [--servers=N]\n";
+  std::cerr
+      << "sim_seeds: " << what
+      << "; usage: sim_seeds [--from=N | --fresh | --seed=N [--trace | --minimise]] [--count=N] [--jobs=N] "
+         "[--until-failure] "
+         "[--workers=N] [--servers=N]\n";
   return 2;
+}
+
+// Of enough runs of the usual sizes: which situations they have not met, or hardly.
+std::size_t report_holes(const Arguments& arguments, const Coverage& coverage) {
+  constexpr std::uint64_t kEnough = 10'000;
+  const Limits usual;
+  if (arguments.limits.workers != usual.workers || arguments.limits.servers != usual.servers) return 0;
+  if (arguments.count < kEnough || arguments.until_failure) return 0;
+  const std::vector<std::string> holes = coverage.holes();
+  for (const std::string& hole : holes) std::cout << "FAILED coverage: " << hole << "\n";
+  for (const std::string& cell : coverage.below(arguments.count / 100))
+    std::cout << "met in fewer than one run in a hundred: " << cell << "\n";
+  return holes.size();
 }
 
 int run(int argc, char** argv) {
@@ -181,6 +234,8 @@ int run(int argc, char** argv) {
           static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
     } else if (argument == "--until-failure") {
       arguments.until_failure = true;
+    } else if (argument == "--minimise") {
+      arguments.minimise = true;
     } else if (argument == "--trace") {
       arguments.trace = true;
     } else if (name == "--jobs" && value > 0) {
@@ -195,6 +250,7 @@ int run(int argc, char** argv) {
   }
   std::signal(SIGABRT, say_seed);
   current_seed = arguments.from;
+  if (arguments.minimise) return one ? minimise_one(arguments) : usage("--minimise needs --seed=N");
   if (one) return run_one(arguments);
   if (arguments.count == 0) return usage("--count=0 would check nothing");
 
@@ -209,7 +265,7 @@ int run(int argc, char** argv) {
             << static_cast<double>(totals.views) / static_cast<double>(arguments.count) << " views a run; "
             << static_cast<std::uint64_t>(static_cast<double>(totals.events) / took) << " events/s, " << took
             << " s\n";
-  return totals.failed == 0 ? 0 : 1;
+  return totals.failed + report_holes(arguments, totals.coverage) == 0 ? 0 : 1;
 }
 
 }  // namespace

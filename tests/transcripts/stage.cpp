@@ -104,18 +104,24 @@ std::string Stage::run(const std::vector<std::string>& words) {
   options_.chunk_bytes.assign(static_cast<std::size_t>(number(words, "chunks", 2)), 4);
   options_.equal_partition = true;
   options_.min_w_slaves = static_cast<std::size_t>(number(words, "w_slaves", 2));
+  options_.backups = has(words, "backups");
   options_.min_p_slaves = static_cast<std::size_t>(number(words, "p_slaves", 1));
   return "";
 }
 
 std::string Stage::start(const std::string& name) {
   if (name.empty() || nodes_.contains(name)) return "error: cannot start " + name + "\n";
-  const PeerId peer = name == "m" ? kMasterPeerId : PeerId(next_peer_++);
+  const PeerId peer = name[0] == 'm' ? kMasterPeerId : PeerId(next_peer_++);
   names_[peer] = name;
   // A later life of a node has its name with a tick; the Master knows it by the same name.
   const std::string node_name = name.substr(0, name.find('\''));
   const auto role = [&]() -> Role {
-    if (name[0] == 'm') return Master(options_);
+    if (name[0] == 'm') {
+      // A later life has what an earlier one wrote down.
+      if (name.size() > 1) ++options_.term;
+      if (journal_) options_.restart = MasterRestart{*journal_, logged_};
+      return Master(options_);
+    }
     if (name[0] == 'p') {
       ParameterServerOptions options;
       options.self = peer;
@@ -288,6 +294,7 @@ std::string Stage::step(Node& node, const Event& event) {
       std::vector<ChunkData> data;
       for (ChunkId c : chunks->chunks) data.push_back({c, Frame{}});
       if (auto* reply = std::get_if<PullReply>(&chunks->envelope.message)) reply->chunks = data;
+      if (auto* states = std::get_if<ChunkStates>(&chunks->envelope.message)) states->chunks = data;
       if (auto* reply = std::get_if<SnapshotReply>(&chunks->envelope.message)) reply->chunks = data;
       transit_.push_back({node.peer, chunks->to, std::move(chunks->envelope)});
     } else if (const auto* compute = std::get_if<Compute>(&effect)) {
@@ -296,10 +303,14 @@ std::string Stage::step(Node& node, const Event& event) {
       node.evaluating.push_back(*slice);
     } else if (const auto* journal = std::get_if<Journal>(&effect)) {
       node.journaling.push_back(journal->record.view);
+      journal_ = *journal;
     } else if (std::holds_alternative<WarmUp>(effect)) {
       node.warming = true;
     } else if (std::holds_alternative<SaveModel>(effect)) {
       node.saving = true;
+    } else if (const auto* trace = std::get_if<Trace>(&effect)) {
+      if (const auto* log = std::get_if<TraceLog>(trace))
+        logged_[{log->server, log->incarnation}] += log->entries.size();
     }
   }
   return out;

@@ -2,11 +2,13 @@
 // delivers, drops or repeats it. Nothing happens by itself, time included, so a transcript shows each role's
 // whole answer to each thing that happens.
 //
-// Names: `m` the Master, `p0`, `p1` P-slaves, `w0`, `w1` W-slaves; a life after a crash is `w0'`.
+// Names: `m` the Master, `p0`, `p1` P-slaves, `w0`, `w1` W-slaves; a life after a crash is `w0'`,
+// `m'` (with the journal of `m`).
 #pragma once
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -55,6 +57,9 @@ class Stage {
   std::string named(std::string text) const;
 
   MasterOptions options_;
+  // On the Master's disk.
+  std::optional<Journal> journal_;
+  std::map<ServerKey, std::uint64_t> logged_;
   std::map<std::string, Node> nodes_;
   std::map<PeerId, std::string> names_;
   std::deque<Transit> transit_;

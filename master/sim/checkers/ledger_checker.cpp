@@ -30,10 +30,7 @@ void LedgerChecker::on_effect(Time, PeerId peer, const Effect& effect) {
            << ", whose ledger is " << cut->ledger;
       return violate(text.str());
     }
-    a.positions = cut->ledger;
-    // A cut that is made and never becomes active leaves the copies of the view before.
-    const auto owns = [&](const ShardRecord& s) { return cut->record.find_server(s.owner)->peer == peer; };
-    a.owns = a.owns || std::any_of(cut->record.shards.begin(), cut->record.shards.end(), owns);
+    a.positions = cut->ledger;  // what is owned changes when the view is active, which it may never be
   } else if (std::holds_alternative<TraceActive>(*trace) && peer != kMasterPeerId) {
     const ParameterServer* server = engine_.server(peer);
     if (server == nullptr) return;

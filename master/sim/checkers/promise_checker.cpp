@@ -16,6 +16,8 @@ const MemberRecord* find_peer(const ViewRecord& record, PeerId peer) {
 }  // namespace
 
 void PromiseChecker::on_event(Time, PeerId peer, const Event& event) {
+  // Another Master knows of nobody's loss, and hears from those whom the one before missed.
+  if (peer == kMasterPeerId && std::holds_alternative<Started>(event)) lost_.clear();
   const auto* envelope = std::get_if<Envelope>(&event);
   if (envelope == nullptr) return;
   if (const auto* push = std::get_if<Push>(&envelope->message)) {
@@ -61,12 +63,15 @@ void PromiseChecker::on_event(Time, PeerId peer, const Event& event) {
 void PromiseChecker::on_effect(Time, PeerId peer, const Effect& effect) {
   if (const auto* send = std::get_if<Send>(&effect)) {
     if (engine_.worker(peer) != nullptr) return from_worker(peer, send->envelope);
-    if (peer != kMasterPeerId) from_server(peer, send->envelope, send->to);
+    if (peer != kMasterPeerId) return from_server(peer, send->envelope, send->to);
+    if (const auto* task = std::get_if<Evaluate>(&send->envelope.message)) check_picture(*task);
     return;
   }
   if (const auto* send = std::get_if<SendChunks>(&effect)) return from_server(peer, send->envelope, send->to);
   const auto* trace = std::get_if<Trace>(&effect);
   if (trace == nullptr) return;
+  if (const auto* lost = std::get_if<TraceLost>(trace); lost != nullptr && lost->server)
+    lost_.insert(*lost->server);
   if (const auto* t = std::get_if<TraceApply>(trace)) {
     if (!t->owned) return;
     Server& s = servers_[peer];
@@ -147,6 +152,17 @@ void PromiseChecker::from_worker(PeerId peer, const Envelope& envelope) {
   if (const auto* request = std::get_if<LeaseRequest>(&message); request != nullptr && request->idle)
     return check_all_applied(peer, "asks for stand-by");
   if (std::holds_alternative<Leave>(message)) return check_all_applied(peer, "asks to leave");
+}
+
+void PromiseChecker::check_picture(const Evaluate& task) {
+  for (const ShardRecord& s : task.record.shards) {
+    const ServerRecord& owner = *task.record.find_server(s.owner);
+    if (!lost_.contains({owner.id, owner.incarnation})) continue;
+    std::ostringstream text;
+    text << "an evaluation of " << task.snapshot << " is asked for, of which " << s.owner
+         << " took a part along";
+    return violate(text.str());
+  }
 }
 
 void PromiseChecker::check_commit(PeerId peer, Clock committed) {

@@ -4,6 +4,7 @@
 //   - a CommitAck, alone or in a PullReply: so much is applied here;
 //   - a request for stand-by, or to leave: everything of this member is applied at every P-slave;
 //   - parameters: they hold the member's own commits that its pull asked for;
+//   - an Evaluate: no P-slave that has a part of the picture is known to be lost;
 //   - none of this goes to somebody who is no member of the view.
 #pragma once
 
@@ -46,12 +47,14 @@ class PromiseChecker : public Watcher {
   std::string lacking(const Server& owner, ShardId shard, MemberKey member, const PushAck* ack,
                       Clock committed);
   void from_worker(PeerId peer, const Envelope& envelope);
+  void check_picture(const Evaluate& task);
   void check_commit(PeerId peer, Clock committed);
   void check_all_applied(PeerId peer, const char* what);
 
   const Engine& engine_;
   std::map<PeerId, Server> servers_;
   std::map<PeerId, Member> members_;
+  std::set<ServerKey> lost_;  // to this Master
 };
 
 }  // namespace convoy::sim
