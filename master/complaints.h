@@ -26,7 +26,7 @@ class Complaints {
  public:
   struct Party {
     bool server = false;
-    bool spare = false;     // P-slave: every chunk that it owns is elsewhere as well
+    bool spare = false;     // P-slave: every chunk that it has is elsewhere as well
     std::size_t peers = 0;  // P-slave: how many of its view talk to it
     std::uint32_t id = 0;   // of its role
     Time heard;             // by the Master

@@ -252,8 +252,7 @@ void Master::welcome(const Node& node, Effects& out) {
 
 void Master::on_join(Time now, Node& node, const Join& message, Effects& out) {
   if (node.ready) return;
-  if (const auto bar = bars_.find({node.role, node.name}); bar != bars_.end() && now < bar->second.until)
-    return;  // it asks again
+  if (barred(node, now)) return;  // it asks again
   node.ready = true;
   node.samples_per_s = message.samples_per_s;
   if (node.role == RoleKind::kWorker) {

@@ -165,6 +165,7 @@ class Master {
   // Parts those that cannot reach each other.
   void judge(Time now, Effects& out);
   std::map<PeerId, Complaints::Party> parties() const;
+  bool barred(const Node& node, Time now) const;
   double speed_of(const Node& node) const;
   std::vector<Evaluation::Candidate> evaluators() const;
   void run_evaluation(Time now, Effects& out);

@@ -8,7 +8,7 @@ namespace convoy {
 namespace {
 
 constexpr int kFirstBar = 2;     // failure_timeouts that a node stays out after it was sent away ...
-constexpr int kLongestBar = 64;  // ... and at most, when it happens again and again
+constexpr int kLongestBar = 16;  // ... and at most, when it happens again and again
 
 }  // namespace
 
@@ -22,10 +22,12 @@ std::map<PeerId, Complaints::Party> Master::parties() const {
     party.server = node.role == RoleKind::kServer;
     if (party.server) {
       const ServerId id(node.id);
+      const auto lives = [&](std::optional<ServerId> other) {
+        const ServerRecord* server = other && *other != id ? base_.find_server(*other) : nullptr;
+        return server != nullptr && alive(*server);
+      };
       const auto replaceable = [&](const ShardRecord& shard) {
-        if (shard.owner != id) return true;
-        const ServerRecord* backup = shard.backup ? base_.find_server(*shard.backup) : nullptr;
-        return backup != nullptr && alive(*backup);
+        return (shard.owner != id && shard.backup != id) || lives(shard.owner) || lives(shard.backup);
       };
       const bool others = std::any_of(base_.servers.begin(), base_.servers.end(),
                                       [&](const ServerRecord& s) { return s.id != id && alive(s); });
@@ -35,6 +37,12 @@ std::map<PeerId, Complaints::Party> Master::parties() const {
     parties.emplace(peer, party);
   }
   return parties;
+}
+
+bool Master::barred(const Node& node, Time now) const {
+  if (base_.members.empty()) return false;  // it holds up nobody
+  const auto bar = bars_.find({node.role, node.name});
+  return bar != bars_.end() && now < bar->second.until;
 }
 
 void Master::judge(Time now, Effects& out) {

@@ -190,4 +190,24 @@ BOOST_AUTO_TEST_CASE(p_slaves_that_do_not_reach_each_other_hold_up_nobody_for_lo
   }
 }
 
+BOOST_AUTO_TEST_CASE(p_slaves_that_have_the_last_copy_are_waited_for_when_they_do_not_reach_each_other) {
+  // p0 dies; p1 has the other copy of its shard, and the other copy of p2's was with p0: nobody can be
+  // spared.
+  for (const Mode& mode : all_modes()) {
+    Scenario s = small_scenario(mode.sync, 3, 3, 120);
+    s.backups = true;
+    Fault crash;
+    crash.on_server = true;
+    crash.server = 0;
+    crash.at = 150ms;
+    Fault cut = cut_for_ever(150ms);
+    cut.on_server = true;
+    cut.server = 1;
+    cut.other_server = 2;
+    cut.lasts = 8s;
+    s.faults = {crash, cut};
+    check_run(s, mode.name);
+  }
+}
+
 }  // namespace convoy::sim
