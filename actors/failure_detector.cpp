@@ -8,6 +8,19 @@ void FailureDetector::watch(PeerId peer, Time now) {
   peers_[peer] = State{now};
 }
 
+void FailureDetector::watch_only(const std::vector<PeerId>& peers, Time now) {
+  std::map<PeerId, State> watched;
+  for (PeerId peer : peers) {
+    const auto known = peers_.find(peer);
+    watched[peer] = known != peers_.end() ? known->second : State{now};
+  }
+  peers_ = std::move(watched);
+}
+
+void FailureDetector::slept(Time now) {
+  for (auto& [peer, state] : peers_) state = State{now};
+}
+
 void FailureDetector::heard(PeerId peer, Time now) {
   const auto state = peers_.find(peer);
   if (state != peers_.end()) state->second = State{now};
@@ -41,6 +54,12 @@ std::vector<FailureDetector::Suspect> FailureDetector::suspects(Time now) const 
     dead.push_back({peer, state.disconnected != Time::never(), now - state.heard});
   }
   return dead;
+}
+
+std::vector<PeerId> FailureDetector::silent(Time now) const {
+  std::vector<PeerId> peers;
+  for (const Suspect& s : suspects(now)) peers.push_back(s.peer);
+  return peers;
 }
 
 Time FailureDetector::next_deadline() const {

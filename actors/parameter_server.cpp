@@ -12,10 +12,13 @@ constexpr Duration kLogDelay = std::chrono::milliseconds(200);
 }  // namespace
 
 ParameterServer::ParameterServer(ParameterServerOptions options)
-    : options_(std::move(options)), timing_(Timing::from(options_.failure_timeout)) {}
+    : options_(std::move(options)),
+      timing_(Timing::from(options_.failure_timeout)),
+      partners_(options_.failure_timeout, options_.failure_timeout) {}
 
 void ParameterServer::step(Time now, const Event& event, Effects& out) {
   if (phase_ == Phase::kDone) return;
+  if (now - now_ > timing_.heartbeat * 3) partners_.slept(now);
   now_ = now;
   std::visit([&](const auto& e) { on(now, e, out); }, event);
   if (phase_ == Phase::kDone) return;
@@ -77,6 +80,13 @@ void ParameterServer::on(Time now, const LeaveRequested&, Effects& out) {
 
 void ParameterServer::on(Time now, const Envelope& envelope, Effects& out) {
   const Message& message = envelope.message;
+  if (envelope.from != kMasterPeerId) {
+    partners_.heard(envelope.from, now);
+    // Also to one of another view: it only asks whether there is a way.
+    if (const auto* m = std::get_if<Heartbeat>(&message))
+      return send(envelope.from, HeartbeatReply{m->sequence}, out);
+    if (std::holds_alternative<HeartbeatReply>(message)) return;
+  }
   // From members.
   if (const auto* m = std::get_if<Pull>(&message)) {
     if (ShardCopy* copy = serve(envelope, m->shard, out)) {
@@ -176,6 +186,7 @@ void ParameterServer::on_welcome(Time now, const Welcome& message, Effects& out)
   incarnation_ = message.incarnation;
   sync_ = message.sync;
   timing_ = Timing::from(sync_.failure_timeout);
+  partners_ = FailureDetector(sync_.failure_timeout, sync_.failure_timeout);
   phase_ = Phase::kJoining;
   keys_version_ = 0;
   if (!message.allowed_keys.empty()) out.push_back(AllowKeys{message.allowed_keys});
@@ -356,10 +367,32 @@ void ParameterServer::on_log_ack(Time now, const CommitLogAck& message, Effects&
 void ParameterServer::heartbeat(Time now, Effects& out) {
   heartbeat_at_ = now + timing_.heartbeat;
   const ShardCopy* copy = logging();
+  const std::vector<PeerId> others = partners();
+  partners_.watch_only(others, now);
   send(kMasterPeerId,
-       Heartbeat{
-           ++heartbeats_, copy == nullptr ? Clock(0) : copy->c_min(), ledger().size(), {}, {}, keys_version_},
+       Heartbeat{++heartbeats_,
+                 copy == nullptr ? Clock(0) : copy->c_min(),
+                 ledger().size(),
+                 {},
+                 {},
+                 keys_version_,
+                 partners_.silent(now)},
        out);
+  for (PeerId peer : others) send(peer, Heartbeat{.sequence = heartbeats_}, out);
+}
+
+std::vector<PeerId> ParameterServer::partners() const {
+  std::set<PeerId> peers;
+  const auto add = [&](const ServerRecord& s) {
+    if (s.id != id_) peers.insert(s.peer);
+  };
+  for (const ServerRecord& s : active_record_.servers) add(s);
+  for (const ServerRecord& s : record_.servers) add(s);
+  if (cut_) {
+    for (const ServerRecord& s : cut_->cut.record.servers) add(s);
+    for (const ChunkSource& s : cut_->cut.sources) add(s.server);
+  }
+  return {peers.begin(), peers.end()};
 }
 
 void ParameterServer::refuse(PeerId peer, Incarnation incarnation, const std::string& why, Effects& out) {

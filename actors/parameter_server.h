@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/failure_detector.h"
 #include "actors/role.h"
 #include "actors/shard_copy.h"
 
@@ -107,6 +108,8 @@ class ParameterServer {
   void greet(Time now, Effects& out);
   void ask(Time now, Effects& out);
   void heartbeat(Time now, Effects& out);
+  // P-slaves that have to answer: of the view, of the one that is to come, and those that have its chunks.
+  std::vector<PeerId> partners() const;
   void send_log(Time now, Effects& out);
   // The copy whose commits are logged: one speaks for all, since every shard commits the same.
   const ShardCopy* logging() const;
@@ -136,6 +139,8 @@ class ParameterServer {
   IntervalSet cut_ledger_;                 // of record_
   std::map<PeerId, FetchChunks> waiting_;  // until our part of their cut is made
   std::map<PeerId, MemberKey> by_peer_;    // members of record_
+
+  FailureDetector partners_;
 
   std::optional<SnapshotId> snapshot_;
   ViewRecord snapshot_record_;

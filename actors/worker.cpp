@@ -58,10 +58,13 @@ bool all_true(const std::vector<bool>& flags) {
 }  // namespace
 
 Worker::Worker(WorkerOptions options)
-    : options_(std::move(options)), timing_(Timing::from(options_.failure_timeout)) {}
+    : options_(std::move(options)),
+      timing_(Timing::from(options_.failure_timeout)),
+      servers_(options_.failure_timeout, options_.failure_timeout) {}
 
 void Worker::step(Time now, const Event& event, Effects& out) {
   if (phase_ == Phase::kDone) return;
+  if (now - step_now_ > timing_.heartbeat * 3) servers_.slept(now);
   step_now_ = now;
   std::visit([&](const auto& e) { on(now, e, out); }, event);
   if (phase_ == Phase::kDone) return;
@@ -159,7 +162,10 @@ void Worker::on(Time now, const Envelope& envelope, Effects& out) {
     ++bad_messages_;
     return;
   }
-  if (envelope.from == kMasterPeerId) heard_ = now;
+  if (envelope.from == kMasterPeerId)
+    heard_ = now;
+  else
+    servers_.heard(envelope.from, now);
   // From the Master: by its own rules.
   if (const auto* m = std::get_if<Welcome>(&message)) return on_welcome(now, *m, out);
   if (const auto* m = std::get_if<Refuse>(&message)) return on_refuse(now, envelope, *m, out);
@@ -202,6 +208,7 @@ void Worker::on_welcome(Time now, const Welcome& message, Effects& out) {
   key_ = {MemberId(message.id), message.incarnation};
   sync_ = message.sync;
   timing_ = Timing::from(sync_.failure_timeout);
+  servers_ = FailureDetector(sync_.failure_timeout, sync_.failure_timeout);
   heartbeat_at_ = now;
   heartbeat(now, out);
   if (warm_ && welcomed_run_ == message.run_text) {
@@ -251,6 +258,7 @@ void Worker::start_afresh(Time now, Effects& out) {
   leases_.clear();
   evaluation_.reset();
   record_ = {};
+  watch_servers(now);
   n_ = {};
   commit_acked_.clear();
   lease_ask_.stop();
@@ -262,7 +270,7 @@ void Worker::start_afresh(Time now, Effects& out) {
 
 // ---- View change
 
-void Worker::on_go(Time, const Go& message, Effects& out) {
+void Worker::on_go(Time now, const Go& message, Effects& out) {
   const ViewRecord& record = message.record;
   if (phase_ == Phase::kGreeting || phase_ == Phase::kWarmingUp || record.view <= record_.view) return;
   const MemberRecord* member = record.find_member(key_.id);
@@ -274,6 +282,7 @@ void Worker::on_go(Time, const Go& message, Effects& out) {
     if (!lists_peer(record.servers, s.peer)) out.push_back(Disconnect{s.peer});
   }
   record_ = record;
+  watch_servers(now);
   // A picture that a P-slave took with it is not waited for.
   if (evaluation_ && !evaluation_->running && !evaluation_->result) {
     for (const ServerRecord& s : evaluation_->task.record.servers) {
@@ -565,7 +574,15 @@ void Worker::heartbeat(Time now, Effects& out) {
   heartbeat_at_ = now + timing_.heartbeat;
   Duration waiting = waiting_;
   if (idle_since_ != Time::never()) waiting += now - idle_since_;
-  send(kMasterPeerId, Heartbeat{++heartbeats_, acknowledged(), samples_, busy_, waiting, 0}, out);
+  send(kMasterPeerId,
+       Heartbeat{++heartbeats_, acknowledged(), samples_, busy_, waiting, 0, servers_.silent(now)}, out);
+  for (const ServerRecord& s : record_.servers) send(s.peer, Heartbeat{.sequence = heartbeats_}, out);
+}
+
+void Worker::watch_servers(Time now) {
+  std::vector<PeerId> peers;
+  for (const ServerRecord& s : record_.servers) peers.push_back(s.peer);
+  servers_.watch_only(peers, now);
 }
 
 void Worker::note_idle(Time now) {

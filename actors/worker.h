@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/failure_detector.h"
 #include "actors/role.h"
 
 namespace convoy {
@@ -108,6 +109,8 @@ class Worker {
   // When asked to leave: goes without Farewell if the Master, which would have to say it, has died.
   void leave_the_dead(Time now, Effects& out);
   void heartbeat(Time now, Effects& out);
+  // Which P-slaves of the view must answer, from now on.
+  void watch_servers(Time now);
   void note_idle(Time now);
 
   const Lease* lease_for(Clock clock) const;
@@ -148,6 +151,7 @@ class Worker {
   Time heard_{};  // from the Master, last
   Time wake_at_ = Time::never();
   Time step_now_{};
+  FailureDetector servers_;  // of the view
 
   std::uint64_t heartbeats_ = 0;
   std::int64_t samples_ = 0;

@@ -44,7 +44,8 @@ void Master::step(Time now, const Event& event, Effects& out) {
   if (stage_ == Stage::kDone) return;
   // A Master that slept (SIGSTOP, a suspended machine) has heard nobody, and nobody is to blame.
   if (last_step_ != Time::never() && now - last_step_ > timing_.heartbeat * 3) {
-    for (const auto& [peer, node] : nodes_) detector_.heard(peer, now);
+    detector_.slept(now);
+    complaints_ = {};
   }
   last_step_ = now;
   std::visit([&](const auto& e) { on(now, e, out); }, event);
@@ -251,6 +252,7 @@ void Master::welcome(const Node& node, Effects& out) {
 
 void Master::on_join(Time now, Node& node, const Join& message, Effects& out) {
   if (node.ready) return;
+  if (barred(node, now)) return;  // it asks again
   node.ready = true;
   node.samples_per_s = message.samples_per_s;
   if (node.role == RoleKind::kWorker) {
@@ -298,6 +300,7 @@ void Master::remove(Time now, PeerId peer, const std::string& why, Effects& out)
   const Node node = at->second;
   nodes_.erase(at);
   detector_.forget(peer);
+  complaints_.forget(peer);
   TraceLost lost{node.name, why, now - node.heard};
   if (node.role == RoleKind::kServer) lost.server = ServerKey{ServerId(node.id), node.incarnation};
   out.push_back(Trace{std::move(lost)});
@@ -327,7 +330,7 @@ void Master::check_suspects(Time now, Effects& out) {
 
 // ---- Life signs, samples, log
 
-void Master::on_heartbeat(Time, const Envelope& envelope, Node& node, const Heartbeat& message,
+void Master::on_heartbeat(Time now, const Envelope& envelope, Node& node, const Heartbeat& message,
                           Effects& out) {
   if (node.role == RoleKind::kServer && message.keys_version < keys_version_)
     send(node.peer, AllowedKeys{keys_version_, options_.allowed_keys}, out);
@@ -335,6 +338,8 @@ void Master::on_heartbeat(Time, const Envelope& envelope, Node& node, const Hear
   send(node.peer, HeartbeatReply{message.sequence}, out);
   // One that still stands in an earlier view has missed its Go.
   if (envelope.view < base_.view && !attempt_ && lists(base_, node.peer)) send_go(node.peer, out);
+  complaints_.hear(node.peer, message.silent, now);
+  judge(now, out);  // last: it may remove the node
 }
 
 double Master::speed_of(const Node& node) const {

@@ -6,8 +6,9 @@
 // a P-slave that is lost in the middle starts another, higher one. P-slaves come, leave and die like
 // W-slaves, as long as each shard has a copy somewhere.
 //
-// master.cpp holds nodes, samples and time; master_view.cpp the view change and the end.
-// Not thread-safe; one owner calls step. See role.h for the contract of events and effects.
+// master.cpp holds nodes, samples and time; master_view.cpp the view change and the end;
+// master_complaints.cpp parts nodes that do not reach each other. Not thread-safe; one owner calls step. See
+// role.h for the contract of events and effects.
 #pragma once
 
 #include <functional>
@@ -19,6 +20,7 @@
 
 #include "actors/failure_detector.h"
 #include "actors/role.h"
+#include "master/complaints.h"
 #include "master/evaluation.h"
 #include "master/lease_book.h"
 
@@ -160,6 +162,10 @@ class Master {
   std::vector<KnownNode> known_nodes(const ViewRecord& record) const;
   void remove(Time now, PeerId peer, const std::string& why, Effects& out);
   void check_suspects(Time now, Effects& out);
+  // Parts those that cannot reach each other.
+  void judge(Time now, Effects& out);
+  std::map<PeerId, Complaints::Party> parties() const;
+  bool barred(const Node& node, Time now) const;
   double speed_of(const Node& node) const;
   std::vector<Evaluation::Candidate> evaluators() const;
   void run_evaluation(Time now, Effects& out);
@@ -201,6 +207,13 @@ class Master {
   Timing timing_;
   Stage stage_ = Stage::kWaiting;
   FailureDetector detector_;
+  Complaints complaints_;
+  // Who was removed because others could not reach it: not to join again before `until`, which doubles.
+  struct Bar {
+    Time until;
+    Duration lasts{};
+  };
+  std::map<std::pair<RoleKind, std::string>, Bar> bars_;  // by name
   std::map<PeerId, Node> nodes_;
   // Of options_.allowed_keys: the term and the changes in it, so that a Master's first list is newer than its
   // predecessor's last. 0 while there are no keys.

@@ -95,7 +95,10 @@ std::string describe(const Message& message) {
           [](const Farewell&) {},
           [&](const Refuse& m) { out << " " << m.text; },
           [&](const Stop& m) { out << (m.failed ? " failed " : " done ") << m.text; },
-          [&](const Heartbeat& m) { out << " " << m.sequence << " committed " << m.committed; },
+          [&](const Heartbeat& m) {
+            out << " " << m.sequence << " committed " << m.committed;
+            for (PeerId p : m.silent) out << " silent " << p;
+          },
           [&](const HeartbeatReply& m) { out << " " << m.sequence; },
           [&](const LeaseRequest& m) {
             out << " next " << m.next << " committed " << m.committed << (m.idle ? " idle" : "");

@@ -121,7 +121,7 @@ struct Stop {
 // ---- Life signs
 
 // Node -> Master, every heartbeat interval, by the actor that never computes. The numbers are totals since
-// Welcome.
+// Welcome. Also W-slave or P-slave -> P-slaves of its view, with the sequence alone.
 struct Heartbeat {
   std::uint64_t sequence = 0;
   Clock committed;                 // acknowledged by every shard
@@ -129,11 +129,13 @@ struct Heartbeat {
   Duration busy{};                 // computing
   Duration waiting{};              // for leases, pulls and acks, with nothing to compute
   std::uint64_t keys_version = 0;  // P-slave: of the AllowedKeys that it holds; 0: those of Welcome
+  // P-slaves of my view that have not answered me for failure_timeout: the Master decides who of us goes.
+  std::vector<PeerId> silent;
 
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
 
-// Master -> node: heard.
+// Who got a Heartbeat -> its sender: heard.
 struct HeartbeatReply {
   std::uint64_t sequence = 0;
 

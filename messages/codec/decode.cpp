@@ -170,12 +170,18 @@ Stop get(wire::Stop::Reader from) {
 }
 
 Heartbeat get(wire::Heartbeat::Reader from) {
+  std::vector<PeerId> silent;
+  for (const std::uint64_t peer : checked_size(from.getSilent(), limits::kMaxServers, "silent peers")) {
+    if (!silent.empty() && silent.back().value >= peer) refuse("the silent peers do not ascend");
+    silent.push_back(PeerId(peer));
+  }
   return {.sequence = from.getSequence(),
           .committed = get_clock(from.getCommitted()),
           .samples = checked_count(from.getSamples(), "the number of samples"),
           .busy = Duration(checked_count(from.getBusyNs(), "the time spent computing")),
           .waiting = Duration(checked_count(from.getWaitingNs(), "the time spent waiting")),
-          .keys_version = from.getKeysVersion()};
+          .keys_version = from.getKeysVersion(),
+          .silent = std::move(silent)};
 }
 
 AllowedKeys get(wire::AllowedKeys::Reader from) {

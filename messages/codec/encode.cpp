@@ -93,7 +93,7 @@ void put(Header header, const Stop& m, Tensors&) {
 }
 
 void put(Header header, const Heartbeat& m, Tensors&) {
-  const auto& [sequence, committed, samples, busy, waiting, keys_version] = m;
+  const auto& [sequence, committed, samples, busy, waiting, keys_version, silent] = m;
   auto to = header.initHeartbeat();
   to.setSequence(sequence);
   to.setCommitted(committed.value);
@@ -101,6 +101,8 @@ void put(Header header, const Heartbeat& m, Tensors&) {
   to.setBusyNs(busy.count());
   to.setWaitingNs(waiting.count());
   to.setKeysVersion(keys_version);
+  auto peers = to.initSilent(static_cast<unsigned>(silent.size()));
+  for (unsigned i = 0; i < silent.size(); ++i) peers.set(i, silent[i].value);
 }
 
 void put(Header header, const AllowedKeys& m, Tensors&) {

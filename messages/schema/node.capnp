@@ -165,6 +165,9 @@ struct Heartbeat {
   # Node -> Master, every heartbeat interval, by the actor that never computes: slow is not dead. The Master
   # takes a node for dead that was silent for failure_timeout_s. The numbers are totals since Welcome, so a
   # lost heartbeat loses nothing; the planner takes differences.
+  #
+  # W-slave or P-slave -> P-slaves of its view, with `sequence` alone: they answer, so each knows whom it
+  # reaches.
 
   sequence @0 :UInt64;
 
@@ -183,6 +186,11 @@ struct Heartbeat {
   keysVersion @5 :UInt64;
   # Of a P-slave: AllowedKeys.version of the list that it goes by; 0 = the list of Welcome. The Master sends
   # its list to one whose version is behind.
+
+  silent @6 :List(UInt64);
+  # To the Master: peer ids of P-slaves of my view, or whose chunks I am to fetch, that have not answered me for
+  # failure_timeout_s. Each heartbeat replaces what the one before said. The Master still hears both of us, so
+  # it decides who has to go (master/complaints.h). Ascending.
 }
 
 struct AllowedKeys {
@@ -198,8 +206,8 @@ struct AllowedKeys {
 }
 
 struct HeartbeatReply {
-  # Master -> node: heard. A node that hears nothing for failure_timeout_s says Hello again, and trains on
-  # while its leases last.
+  # Whoever got a Heartbeat -> its sender: heard. A node that hears nothing from the Master trains on while its
+  # leases last.
 
   sequence @0 :UInt64;
   # Of the heartbeat.

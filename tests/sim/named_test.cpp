@@ -141,4 +141,73 @@ BOOST_AUTO_TEST_CASE(a_freeze_shorter_than_the_time_out_loses_nobody) {
   }
 }
 
+// Cut from each other for much longer than a run takes; the Master hears both.
+Fault cut_for_ever(Duration at) {
+  Fault cut;
+  cut.kind = FaultKind::kPartition;
+  cut.at = at;
+  cut.lasts = 1000s;
+  return cut;
+}
+
+void check_ends_before_the_cut_heals(const Scenario& s, const std::string& name) {
+  const Outcome outcome = run_checked(s);
+  BOOST_TEST(outcome.problem.empty(), name << ": " << outcome.problem << " in " << describe(s));
+  BOOST_TEST(seconds(outcome.ended.since_start) < 300.0, name << " in " << describe(s));
+}
+
+BOOST_AUTO_TEST_CASE(a_w_slave_that_does_not_reach_a_p_slave_holds_up_nobody_for_long) {
+  for (const Mode& mode : all_modes()) {
+    for (const int ways : {1, 2, 3}) {
+      Scenario s = small_scenario(mode.sync, 3, 2, 120);
+      Fault cut = cut_for_ever(150ms);
+      cut.worker = 1;
+      cut.server = 1;
+      cut.inbound = (ways & 1) != 0;
+      cut.outbound = (ways & 2) != 0;
+      s.faults.push_back(cut);
+      check_ends_before_the_cut_heals(s, mode.name);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(p_slaves_that_do_not_reach_each_other_hold_up_nobody_for_long) {
+  for (const Mode& mode : all_modes()) {
+    for (const int ways : {1, 2, 3}) {
+      for (const Duration at : {Duration(5ms), Duration(150ms)}) {
+        Scenario s = small_scenario(mode.sync, 3, 2, 120);
+        s.backups = true;
+        Fault cut = cut_for_ever(at);
+        cut.on_server = true;
+        cut.server = 0;
+        cut.other_server = 1;
+        cut.inbound = (ways & 1) != 0;
+        cut.outbound = (ways & 2) != 0;
+        s.faults.push_back(cut);
+        check_ends_before_the_cut_heals(s, mode.name);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(p_slaves_that_have_the_last_copy_are_waited_for_when_they_do_not_reach_each_other) {
+  // p0 dies; p1 has the other copy of its shard, and the other copy of p2's was with p0: nobody can be
+  // spared.
+  for (const Mode& mode : all_modes()) {
+    Scenario s = small_scenario(mode.sync, 3, 3, 120);
+    s.backups = true;
+    Fault crash;
+    crash.on_server = true;
+    crash.server = 0;
+    crash.at = 150ms;
+    Fault cut = cut_for_ever(150ms);
+    cut.on_server = true;
+    cut.server = 1;
+    cut.other_server = 2;
+    cut.lasts = 8s;
+    s.faults = {crash, cut};
+    check_run(s, mode.name);
+  }
+}
+
 }  // namespace convoy::sim

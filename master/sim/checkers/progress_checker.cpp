@@ -60,7 +60,12 @@ Duration allowance(const Scenario& s) {
   // A P-slave that is lost in the middle of a view change costs its detection and another attempt; an
   // evaluation whose picture it took with it is run again.
   const double detection = (timeout + 2 * 8 * retry) * (1 + server_faults) + 2 * seconds(warm_up);
-  return from_seconds(work + network + detection);
+  // Who was sent away, since another did not reach it, stays out for two time-outs, then four, up to 16.
+  double cuts = 0;
+  for (const Fault& f : s.faults)
+    cuts += f.kind == FaultKind::kPartition && (f.on_server ? f.other_server : f.server) ? 1 : 0;
+  const double bars = timeout * 2 * (std::pow(2.0, std::min(cuts, 4.0)) - 1);
+  return from_seconds(work + network + detection + bars);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "master/sim/checkers/view_checker.h"
 
 #include <algorithm>
+#include <bit>
 #include <sstream>
 
 namespace convoy::sim {
@@ -59,7 +60,9 @@ void ViewChecker::on_active(const ViewRecord& record) {
   const Scenario& scenario = engine_.scenario();
   const std::int64_t evaluations =
       scenario.evaluate_every > 0 ? scenario.end_position / scenario.evaluate_every + 1 : 1;
-  if (++views_at_rest_ > scenario.workers.size() + static_cast<std::size_t>(evaluations) + 2 +
+  // While one is silent the others share what is left again and again, half of it each time.
+  const auto shares = std::bit_width(static_cast<std::uint64_t>(scenario.end_position));
+  if (++views_at_rest_ > scenario.workers.size() + static_cast<std::size_t>(evaluations + shares) + 2 +
                              scenario.servers + scenario.more_servers.size()) {
     text << record.view << " is view " << views_at_rest_ << " since anything happened";
     return violate(text.str());

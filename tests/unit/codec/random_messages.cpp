@@ -172,13 +172,15 @@ Stop RandomMessages::draw() {
 template <>
 Heartbeat RandomMessages::draw() {
   Heartbeat m;
-  auto& [sequence, committed, samples, busy, waiting, keys_version] = m;
+  auto& [sequence, committed, samples, busy, waiting, keys_version, silent] = m;
   sequence = word();
   committed = clock();
   samples = count();
   busy = Duration(count());
   waiting = Duration(count());
   keys_version = word();
+  for (std::uint64_t peer = below(1000); below(4) != 0; peer += 1 + below(1000))
+    silent.push_back(PeerId(peer));
   return m;
 }
 
