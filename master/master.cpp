@@ -471,12 +471,13 @@ MasterStatus Master::status(Time now) const {
       servers += node.ready ? 1 : 0;
       const ServerRecord* r = base_.find_server(ServerId(node.id));
       s.servers.push_back(
-          {ServerId(node.id), node.name, node.host, node.address, r != nullptr, now - node.heard});
+          {ServerId(node.id), node.name, node.host, node.address, r != nullptr, now - node.heard, peer});
       continue;
     }
     workers += node.ready ? 1 : 0;
     MasterStatus::Member m;
     m.key = node.key();
+    m.peer = peer;
     m.name = node.name;
     m.host = node.host;
     m.device = node.device;

@@ -52,6 +52,7 @@ struct MasterOptions {
 struct MasterStatus {
   struct Member {
     MemberKey key;
+    PeerId peer;
     std::string name, host, device;
     bool in_view = false;
     bool stand_by = false;
@@ -67,7 +68,7 @@ struct MasterStatus {
     ServerId id;
     std::string name, host, address;
     bool in_view = false;
-    Duration silent_for{};
+    Duration silent_for { PeerId peer; };
   };
   View view;
   Clock c_min;
