@@ -68,7 +68,8 @@ struct MasterStatus {
     ServerId id;
     std::string name, host, address;
     bool in_view = false;
-    Duration silent_for { PeerId peer; };
+    Duration silent_for{};
+    PeerId peer;
   };
   View view;
   Clock c_min;

@@ -85,8 +85,9 @@ void FaultDriver::hear(SteadyMoment now) {
     if (const auto* injected = std::get_if<Injected>(&message)) {
       std::erase_if(untold_, [&](const Inject& fault) { return fault.id == injected->id; });
     } else if (const auto* refuse = std::get_if<Refuse>(&message)) {
-      std::fprintf(stderr, "convoy: a fault was not injected: %s\n", refuse->text.c_str());
-      std::erase_if(untold_, [](const Inject& fault) { return !fault.done; });
+      // It may be on its way back. The fault waits for it, as long as the run goes on.
+      if (std::exchange(refused_, refuse->text) != refuse->text)
+        std::fprintf(stderr, "convoy: a fault waits: %s\n", refuse->text.c_str());
     } else if (const auto* status = std::get_if<StatusReply>(&message)) {
       const auto json = nlohmann::json::parse(status->json, nullptr, false);
       if (!json.is_object() || !json.value("started", false)) continue;

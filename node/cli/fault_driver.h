@@ -68,6 +68,7 @@ class FaultDriver {
   RunProgress progress_;
   SteadyMoment ask_at_;
   std::deque<Inject> untold_;  // the Master has not said that it knows
+  std::string refused_;        // why, the last time
   std::multimap<SteadyMoment, Later> later_;
   bool ended_ = false;
 };

@@ -52,8 +52,6 @@ def schedule(rng, w_slaves, p_slaves, length_s):
             # One way, and either way round.
             other = rng.choice(["master", f"p-slave[{rng.randrange(p_slaves)}]"])
             fault["target"] = "->".join(rng.choice([(target, other), (other, target)]))
-            if "p-slave" in other and t < copies_at - REFILL_S:
-                fault["target"] = f"{target}->{other}"
         faults.append(fault)
         t += rng.uniform(1.5, 4.0)
     return faults
@@ -144,10 +142,9 @@ def goodput(options, folder):
     shares, failed = [], 0
     bound = 0.93 if options.kind == "freeze" else 0.97
     for seed in range(options.seed, options.seed + options.runs):
-        rest = "for_s = 2\n" + ('every = "30s"\n')
         text = base(options, seed, 8, 2, options.slowdown)
         text = text.replace("epochs = 1.75", f"epochs = {options.epochs}").replace("every_epochs = 0.5", "every_epochs = 0")
-        text += f'[[fault]]\nkind = "{options.kind}"\ntarget = "any-w-slave"\n' + rest
+        text += f'[[fault]]\nkind = "{options.kind}"\ntarget = "any-w-slave"\nevery = "30s"\nfor_s = 2\n'
         summary, wrong = run_once(folder, f"goodput-{seed}", text, options.limit_s)
         if summary is None or wrong:
             print(f"seed {seed}: FAILS: " + "; ".join(wrong), flush=True)

@@ -35,7 +35,7 @@ at = "clock 80"
 for_s = 2
 [[fault]]
 kind = "leave"
-target = "any-w-slave"
+target = "w-slave[0]"
 at = "clock 200"
 for_s = 0.5
 [[fault]]
@@ -61,7 +61,7 @@ at = "clock 340"
   Process train(
       world.folder(), "train",
       {"train", "faults.toml", "--set", "run.name=small", "--set", "train.epochs=8", "--set",
-       "cluster.failure_timeout_s=1", "--set", "local.w_slave=[{ slowdown = 15 }, { slowdown = 15 }]"});
+       "cluster.failure_timeout_s=1", "--set", "local.w_slave=[{ slowdown = 30 }, { slowdown = 30 }]"});
   BOOST_REQUIRE(train.says("2 members"));
   const Children children(train);
   BOOST_TEST(train.says("w-slave-0 was killed by signal 9"));
@@ -94,8 +94,7 @@ BOOST_AUTO_TEST_CASE(a_running_cluster_suffers_what_it_is_told_to) {
   };
   const Finished stranger = fault({"kill", "bob"});
   BOOST_TEST(stranger.status == 2);
-  BOOST_TEST(has(stranger.err, "nobody here is called bob; known: master, w-slave-0, w-slave-1, p-slave-0"),
-             stranger.err);
+  BOOST_TEST(has(stranger.err, "nobody here is called bob; known: master, w-slave-"), stranger.err);
   BOOST_TEST(fault({"explode", "w-slave-0"}).status == 2);
   BOOST_TEST(has(fault({"kill", "w-slave[0]"}).out, "injected: kill of w-slave-0"));
   BOOST_TEST(train.says("w-slave-0 was killed by signal 9"));
@@ -105,6 +104,7 @@ BOOST_AUTO_TEST_CASE(a_running_cluster_suffers_what_it_is_told_to) {
   BOOST_TEST(fault({"slow", "any-w-slave", "--factor", "2", "--for-s", "1"}).status == 0);
   BOOST_TEST(fault({"kill", "master"}).status == 0);
   BOOST_TEST(train.says("the Master was killed by signal 9"));
+  BOOST_TEST(train.says("the Master came back"));
   train.signal(SIGINT);
   BOOST_TEST(train.wait(20).value_or(-1) == 1);
   BOOST_TEST(world.summary()["faults_injected"] == 4);

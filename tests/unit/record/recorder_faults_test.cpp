@@ -1,4 +1,5 @@
 // Faults and what they cost, as the Recorder tells them.
+#include "node/record/journal.h"
 #include "node/record/report.h"
 #include "tests/unit/record/recorded_run.h"
 
@@ -14,6 +15,15 @@ Inject kill_of(const std::string& target, std::uint64_t id) {
 
 bool fault(Run& run, double t_s, const Inject& inject) {
   return require(run.recorder->fault(at(t_s), inject));
+}
+
+// Another Master goes on with the run.
+void take_over(Run& run) {
+  {
+    Journal journal = require(Journal::open(run.paths.journal()));
+    require(journal.record_active({view_record(1, 0, {0, 1}), {}, {}}));
+  }
+  run.open();
 }
 
 // Samples [first, last) by one member, then a window.
@@ -53,7 +63,7 @@ BOOST_AUTO_TEST_CASE(a_repeated_fault_is_one_and_both_it_and_recoveries_outlive_
   run.trace(11.2, TraceLost{"w-slave-1", "its connection broke", 200ms});
   run.trace(11.5, TraceActive{view_record(2, 1, {0})});
   run.log(12, entry(0, 1, 50, 100, kN));
-  run.open();
+  take_over(run);
   BOOST_TEST(!fault(run, 0.5, kill_of("w-slave-1", 7)));
   BOOST_TEST(fault(run, 0.5, kill_of("master", 8)));
   const Json s = run.finish(1, false, "stopped");
@@ -82,7 +92,7 @@ BOOST_AUTO_TEST_CASE(a_master_that_takes_over_knows_the_windows_of_the_one_befor
   run.begin(10);
   window(run, 11, 0, 0, 50);
   window(run, 12, 1, 50, 100);
-  run.open();
+  take_over(run);
   const Json s = run.finish(1, false, "stopped");
   BOOST_TEST(s["full_samples_per_s"].get<double>() == 50.0);
 }
@@ -91,7 +101,7 @@ BOOST_AUTO_TEST_CASE(the_report_has_a_line_for_each_loss_and_one_for_the_whole) 
   Run run;
   run.begin(10);
   window(run, 11, 0, 0, 50);
-  run.recorder->fault(at(11), kill_of("w-slave-1", 7));
+  BOOST_TEST(fault(run, 11, kill_of("w-slave-1", 7)));
   run.trace(11.25, TraceLost{"w-slave-1", "its connection broke", 400ms});
   run.trace(11.5, TraceActive{view_record(2, 1, {0})});
   run.log(12, entry(0, 1, 50, 100, kN));
