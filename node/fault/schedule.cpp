@@ -1,7 +1,6 @@
 #include "node/fault/schedule.h"
 
 #include <cmath>
-#include <utility>
 
 #include "messages/base/sampling.h"
 
@@ -38,10 +37,10 @@ config::FaultOptions with_moment(config::FaultOptions fault) {
 
 }  // namespace
 
-FaultSchedule::FaultSchedule(std::vector<config::FaultOptions> faults, std::uint64_t run_seed) {
+FaultSchedule::FaultSchedule(const std::vector<config::FaultOptions>& faults, std::uint64_t run_seed) {
   for (std::size_t i = 0; i < faults.size(); ++i) {
     const std::uint64_t seed = random_word(run_seed, faults[i].seed, i);
-    entries_.push_back({with_moment(std::move(faults[i])), seed, 0});
+    entries_.push_back({with_moment(faults[i]), seed, 0});
   }
 }
 

@@ -27,7 +27,7 @@ struct DueFault {
 
 class FaultSchedule {
  public:
-  FaultSchedule(std::vector<config::FaultOptions> faults, std::uint64_t run_seed);
+  FaultSchedule(const std::vector<config::FaultOptions>& faults, std::uint64_t run_seed);
 
   // What has become due since the last call, in the order of the file. With `every`, each occurrence that was
   // passed.
