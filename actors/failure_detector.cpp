@@ -47,6 +47,16 @@ bool FailureDetector::connected(PeerId peer) const {
   return state != peers_.end() && state->second.disconnected == Time::never();
 }
 
+bool FailureDetector::hears_nobody(Duration silence, Time now) const {
+  std::size_t silent = 0;
+  for (const auto& [peer, state] : peers_) {
+    if (state.disconnected != Time::never()) continue;
+    if (now - state.heard <= silence) return false;
+    ++silent;
+  }
+  return silent > 0;
+}
+
 std::vector<FailureDetector::Suspect> FailureDetector::suspects(Time now) const {
   std::vector<Suspect> dead;
   for (const auto& [peer, state] : peers_) {

@@ -40,6 +40,10 @@ class FailureDetector {
   // Watched, and its connection did not break since it was last heard.
   bool connected(PeerId peer) const;
 
+  // Connections stand, and nobody behind them was heard for `silence`: it is rather the caller who is cut
+  // off.
+  bool hears_nobody(Duration silence, Time now) const;
+
   // Those that are dead by `now`, by peer. They stay watched until forgotten.
   std::vector<Suspect> suspects(Time now) const;
   // Only who they are.

@@ -170,7 +170,29 @@ void finish_local(TomlReader& r, LocalOptions& o) {
   if (o.p_slaves.empty()) r.error("local.p_slave", "has no entry", "at least one P-slave");
 }
 
-void finish_fault(TomlReader& r, const std::string& path, const FaultOptions& o) {
+// What a fault of this kind can happen to.
+void check_target(TomlReader& r, const std::string& path, const FaultTarget& target, const FaultOptions& o,
+                  const LocalOptions& local) {
+  using Kind = FaultTarget::Kind;
+  const std::string kind = to_string(o.kind);
+  const bool of_w_slave = target.kind == Kind::kWSlave || target.kind == Kind::kAnyWSlave;
+  if (target.kind == Kind::kMaster && (o.kind == FaultKind::kLeave || o.kind == FaultKind::kJoin)) {
+    r.error(path, "the Master cannot " + kind, "w-slave[i], p-slave[i], any-w-slave, any-p-slave");
+  }
+  if (o.kind == FaultKind::kSlow && !of_w_slave) {
+    r.error(path, "only what computes can be slow", "w-slave[i], any-w-slave");
+  }
+  if (o.kind == FaultKind::kDiskFull && target.kind != Kind::kMaster) {
+    r.error(path, "only the Master writes", "master");
+  }
+  if (target.kind != Kind::kWSlave && target.kind != Kind::kPSlave) return;
+  const std::size_t count = of_w_slave ? local.w_slaves.size() : local.p_slaves.size();
+  if (o.kind == FaultKind::kJoin || static_cast<std::size_t>(target.index) < count) return;
+  r.error(path, "there are " + std::to_string(count) + " of that kind, counted from 0",
+          "0 to " + std::to_string(count - 1) + " as the index");
+}
+
+void finish_fault(TomlReader& r, const std::string& path, const FaultOptions& o, const LocalOptions& local) {
   const auto wrong = [&](const char* key, const std::string& what, const std::string& allowed) {
     r.error(path + key, what, allowed);
   };
@@ -179,13 +201,14 @@ void finish_fault(TomlReader& r, const std::string& path, const FaultOptions& o)
     wrong(".kind", "is missing", "kill, freeze, slow, leave, join, partition, drop, ...");
   if (!r.given(path + ".target"))
     wrong(".target", "is missing", "master, w-slave[i], any-p-slave, w-slave[0]->master");
-  const bool of_messages = o.kind == FaultKind::kDrop || o.kind == FaultKind::kDelay ||
-                           o.kind == FaultKind::kDuplicate || o.kind == FaultKind::kReorder ||
-                           o.kind == FaultKind::kCorrupt;
-  if (o.to && !of_messages && o.kind != FaultKind::kPartition) {
+  if (o.to && !of_links(o.kind)) {
     wrong(".target", "a link, while " + kind + " happens to a process", "one process");
+  } else {
+    check_target(r, path + ".target", o.target, o, local);
+    if (o.to) check_target(r, path + ".target", *o.to, o, local);
   }
   if (o.at && o.every) wrong(".every", "is there beside `at`", "one of the two");
+  if (o.every && o.every->value <= 0) wrong(".every", "is without end", "above 0");
   if (!r.given(path + ".at") && !r.given(path + ".every") && !r.given(path + ".probability")) {
     wrong(".at", "is missing", "at, every or probability, which say when");
   }
@@ -193,11 +216,11 @@ void finish_fault(TomlReader& r, const std::string& path, const FaultOptions& o)
   if (o.kind != FaultKind::kSlow && o.factor != 1)
     wrong(".factor", "has no meaning for " + kind, "slow uses it");
   if (o.kind == FaultKind::kDelay && o.delay_ms <= 0) wrong(".delay_ms", "is missing", "a number above 0");
-  if (o.kind != FaultKind::kDelay && o.delay_ms != 0)
-    wrong(".delay_ms", "has no meaning for " + kind, "delay uses it");
-  const bool lasts = of_messages || o.kind == FaultKind::kFreeze || o.kind == FaultKind::kSlow ||
-                     o.kind == FaultKind::kPartition || o.kind == FaultKind::kDiskFull;
-  if (!lasts && o.for_s != 0) wrong(".for_s", "has no meaning for " + kind, "faults that last use it");
+  if (o.kind != FaultKind::kDelay && o.kind != FaultKind::kReorder && o.delay_ms != 0)
+    wrong(".delay_ms", "has no meaning for " + kind, "delay and reorder use it");
+  if (o.kind == FaultKind::kJoin && o.for_s != 0) {
+    wrong(".for_s", "has no meaning for join", "faults that last, and kill and leave, which it brings back");
+  }
 }
 
 Result<RunFile> parse(std::string_view text, const std::string& name, const std::string& folder,
@@ -214,7 +237,7 @@ Result<RunFile> parse(std::string_view text, const std::string& name, const std:
   finish_sync(reader, o.sync);
   finish_local(reader, o.local);
   for (std::size_t i = 0; i < o.faults.size(); ++i) {
-    finish_fault(reader, "fault[" + std::to_string(i) + "]", o.faults[i]);
+    finish_fault(reader, "fault[" + std::to_string(i) + "]", o.faults[i], o.local);
   }
   if (!o.kernels.record.empty() && !o.kernels.replay.empty()) {
     reader.error("kernels.replay", "is there beside kernels.record", "one of the two");

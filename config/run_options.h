@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/common_options.h"
+#include "messages/base/fault_kind.h"
 
 namespace convoy::config {
 
@@ -144,20 +146,7 @@ struct LocalOptions {
   friend bool operator==(const LocalOptions&, const LocalOptions&) = default;
 };
 
-enum class FaultKind {
-  kKill,
-  kFreeze,
-  kSlow,
-  kLeave,
-  kJoin,
-  kPartition,
-  kDrop,
-  kDelay,
-  kDuplicate,
-  kReorder,
-  kCorrupt,
-  kDiskFull,
-};
+using convoy::FaultKind;
 
 struct FaultTarget {
   enum class Kind { kMaster, kWSlave, kPSlave, kAnyWSlave, kAnyPSlave };
@@ -181,7 +170,7 @@ struct FaultOptions {
   std::optional<FaultTarget> to;  // of "a->b": the link from target to this
   std::optional<FaultMoment> at;  // at most one of at and every
   std::optional<FaultMoment> every;
-  double for_s = 0;        // freeze, slow, partition and message faults; 0: to the end
+  double for_s = 0;        // how long it lasts, 0: to the end; kill and leave: until it is started again
   double factor = 1;       // slow
   double probability = 1;  // a step or message
   double delay_ms = 0;     // delay
@@ -215,6 +204,7 @@ const char* to_string(Partition partition);
 const char* to_string(Encoding encoding);
 const char* to_string(ScheduleKind kind);
 const char* to_string(FaultKind kind);
+std::optional<FaultKind> parse_fault_kind(std::string_view name);
 const char* to_string(DataFormat format);
 
 }  // namespace convoy::config

@@ -21,7 +21,8 @@ std::vector<UnsupportedKey> unsupported_keys(const RunOptions& o) {
     }
   }
   for (std::size_t i = 0; i < o.faults.size(); ++i) {
-    add("fault[" + std::to_string(i) + "]", "injecting faults", "no [[fault]] in a run file");
+    if (o.faults[i].kind != FaultKind::kDiskFull) continue;
+    add("fault[" + std::to_string(i) + "].kind", "disk_full", "the other kinds");
   }
   return keys;
 }

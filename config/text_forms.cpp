@@ -25,6 +25,12 @@ const char* to_string(ScheduleKind kind) {
 const char* to_string(FaultKind kind) {
   return detail::name_of(kind);
 }
+std::optional<FaultKind> parse_fault_kind(std::string_view name) {
+  const auto& names = detail::Names<FaultKind>::values;
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<FaultKind>(found - names.begin());
+}
 const char* to_string(DataFormat format) {
   return detail::name_of(format);
 }

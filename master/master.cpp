@@ -44,8 +44,7 @@ void Master::step(Time now, const Event& event, Effects& out) {
   if (stage_ == Stage::kDone) return;
   // A Master that slept (SIGSTOP, a suspended machine) has heard nobody, and nobody is to blame.
   if (last_step_ != Time::never() && now - last_step_ > timing_.heartbeat * 3) {
-    detector_.slept(now);
-    complaints_ = {};
+    hear_all_afresh(now);
   }
   last_step_ = now;
   std::visit([&](const auto& e) { on(now, e, out); }, event);
@@ -156,6 +155,10 @@ void Master::on(Time, const KeysChanged& event, Effects& out) {
 
 void Master::on(Time now, const Envelope& envelope, Effects& out) {
   const Message& message = envelope.message;
+  if (deaf_) {
+    deaf_ = false;
+    hear_all_afresh(now);
+  }
   if (stage_ == Stage::kStopping) {
     if (!std::holds_alternative<Refuse>(message)) send(envelope.from, Stop{stop_failed_, stop_text_}, out);
     return;
@@ -315,8 +318,19 @@ void Master::remove(Time now, PeerId peer, const std::string& why, Effects& out)
   if (in_base || attempt_) want_change(node.name + " is gone: " + why);
 }
 
+void Master::hear_all_afresh(Time now) {
+  detector_.slept(now);
+  complaints_ = {};
+}
+
 void Master::check_suspects(Time now, Effects& out) {
+  // It is the Master that is cut off, and nobody is to blame; the next message ends that.
+  if (!deaf_ && nodes_.size() > 1 && detector_.hears_nobody(timing_.heartbeat * 3, now)) {
+    deaf_ = true;
+    out.push_back(Trace{TraceNote{"hears nobody any more: waits for a sign of anybody"}});
+  }
   for (const FailureDetector::Suspect& s : detector_.suspects(now)) {
+    if (deaf_ && !s.disconnected) continue;
     std::ostringstream why;
     why.precision(2);
     if (s.disconnected) {
@@ -450,7 +464,7 @@ void Master::refuse(const Envelope& envelope, RefuseReason reason, const std::st
 
 void Master::schedule(Effects& out) {
   Time next = std::min(check_at_, stop_at_);
-  if (stage_ != Stage::kStopping) next = std::min(next, detector_.next_deadline());
+  if (stage_ != Stage::kStopping && !deaf_) next = std::min(next, detector_.next_deadline());
   if (attempt_) next = std::min(next, attempt_->repeat.at());
   if (evaluation_) next = std::min(next, evaluation_repeat_.at());
   if (model_) next = std::min(next, model_->repeat.at());
@@ -476,12 +490,13 @@ MasterStatus Master::status(Time now) const {
       servers += node.ready ? 1 : 0;
       const ServerRecord* r = base_.find_server(ServerId(node.id));
       s.servers.push_back(
-          {ServerId(node.id), node.name, node.host, node.address, r != nullptr, now - node.heard});
+          {ServerId(node.id), node.name, node.host, node.address, r != nullptr, now - node.heard, peer});
       continue;
     }
     workers += node.ready ? 1 : 0;
     MasterStatus::Member m;
     m.key = node.key();
+    m.peer = peer;
     m.name = node.name;
     m.host = node.host;
     m.device = node.device;

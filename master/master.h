@@ -54,6 +54,7 @@ struct MasterOptions {
 struct MasterStatus {
   struct Member {
     MemberKey key;
+    PeerId peer;
     std::string name, host, device;
     bool in_view = false;
     bool stand_by = false;
@@ -70,6 +71,7 @@ struct MasterStatus {
     std::string name, host, address;
     bool in_view = false;
     Duration silent_for{};
+    PeerId peer;
   };
   View view;
   Clock c_min;
@@ -162,6 +164,8 @@ class Master {
   std::vector<KnownNode> known_nodes(const ViewRecord& record) const;
   void remove(Time now, PeerId peer, const std::string& why, Effects& out);
   void check_suspects(Time now, Effects& out);
+  // What was not heard until now says nothing about anybody.
+  void hear_all_afresh(Time now);
   // Parts those that cannot reach each other.
   void judge(Time now, Effects& out);
   std::map<PeerId, Complaints::Party> parties() const;
@@ -207,6 +211,7 @@ class Master {
   Timing timing_;
   Stage stage_ = Stage::kWaiting;
   FailureDetector detector_;
+  bool deaf_ = false;  // hears nobody at all
   Complaints complaints_;
   // Who was removed because others could not reach it: not to join again before `until`, which doubles.
   struct Bar {

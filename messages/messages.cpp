@@ -79,6 +79,8 @@ const char* name_of(const Message& message) {
                         [](const FetchChunks&) { return "FetchChunks"; },
                         [](const ChunkStates&) { return "ChunkStates"; },
                         [](const AllowedKeys&) { return "AllowedKeys"; },
+                        [](const Inject&) { return "Inject"; },
+                        [](const Injected&) { return "Injected"; },
                     },
                     message);
 }
@@ -172,6 +174,10 @@ std::string describe(const Message& message) {
             out << " " << (m.version >> 32) << "." << (m.version & 0xffffffff) << ", " << m.keys.size()
                 << " keys";
           },
+          [&](const Inject& m) {
+            out << " " << m.target << (m.to.empty() ? "" : " to ") << m.to << (m.done ? " done" : "");
+          },
+          [&](const Injected& m) { out << " " << m.text; },
       },
       message);
   return out.str();

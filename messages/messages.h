@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "messages/base/fault_kind.h"
 #include "messages/base/ids.h"
 #include "messages/base/interval_set.h"
 #include "messages/base/time.h"
@@ -452,11 +453,38 @@ struct StatusReply {
   friend bool operator==(const StatusReply&, const StatusReply&) = default;
 };
 
-using Message =
-    std::variant<Hello, Welcome, Join, Leave, Farewell, Refuse, Stop, Heartbeat, HeartbeatReply, LeaseRequest,
-                 LeaseGrant, Pull, PullReply, Push, PushAck, Commit, CommitAck, Prepare, Report, Cut, Done,
-                 Go, CommitLog, CommitLogAck, Evaluate, SnapshotPull, SnapshotReply, EvaluateResult,
-                 StatusRequest, StatusReply, Replicate, ReplicateAck, FetchChunks, ChunkStates, AllowedKeys>;
+// ---- Faults, injected on purpose
+
+// Somebody who watches -> Master, which writes it down, and Master -> the node that is to suffer it.
+struct Inject {
+  std::uint64_t id = 0;  // drawn by who asks: a repeat is the same fault
+  FaultKind kind = FaultKind::kKill;
+  std::string target;  // a node's name, "master", "any-w-slave", "any-p-slave"
+  std::string to;      // of a link: the node at its other end; empty: all
+  PeerId peer;         // the same, from the Master to the node; 0: all
+  double for_s = 0;    // 0: to the end
+  double factor = 1;
+  double probability = 1;
+  double delay_ms = 0;
+  std::uint64_t seed = 0;
+  bool done = false;  // it has happened; to be written down only
+
+  friend bool operator==(const Inject&, const Inject&) = default;
+};
+
+// Master -> who asked: it is written down, and on its way.
+struct Injected {
+  std::uint64_t id = 0;
+  std::string text;  // for a person
+
+  friend bool operator==(const Injected&, const Injected&) = default;
+};
+
+using Message = std::variant<Hello, Welcome, Join, Leave, Farewell, Refuse, Stop, Heartbeat, HeartbeatReply,
+                             LeaseRequest, LeaseGrant, Pull, PullReply, Push, PushAck, Commit, CommitAck,
+                             Prepare, Report, Cut, Done, Go, CommitLog, CommitLogAck, Evaluate, SnapshotPull,
+                             SnapshotReply, EvaluateResult, StatusRequest, StatusReply, Replicate,
+                             ReplicateAck, FetchChunks, ChunkStates, AllowedKeys, Inject, Injected>;
 
 // What a role sends and receives. Run id and protocol version are the node's to add and to check; they never
 // reach a role.

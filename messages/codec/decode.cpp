@@ -277,6 +277,31 @@ StatusReply get(wire::StatusReply::Reader from) {
   return {.json = checked_text(from.getJson(), limits::kMaxDocumentBytes, TextKind::kText, "the status")};
 }
 
+// Seconds, shares and factors of a fault.
+double checked_amount(double value, const char* what) {
+  if (!std::isfinite(value) || value < 0) refuse(std::string(what) + " is not a number from 0 on");
+  return value;
+}
+
+Inject get(wire::Inject::Reader from) {
+  return {.id = from.getId(),
+          .kind = from_wire(from.getKind()),
+          .target = line(from.getTarget(), "the target"),
+          .to = line(from.getTo(), "the other end"),
+          .peer = PeerId(from.getPeer()),
+          .for_s = checked_amount(from.getForS(), "how long the fault lasts"),
+          .factor = checked_amount(from.getFactor(), "the factor"),
+          .probability = checked_amount(from.getProbability(), "the probability"),
+          .delay_ms = checked_amount(from.getDelayMs(), "the delay"),
+          .seed = from.getSeed(),
+          .done = from.getDone()};
+}
+
+Injected get(wire::Injected::Reader from) {
+  return {.id = from.getId(),
+          .text = checked_text(from.getText(), limits::kMaxSentenceBytes, TextKind::kText, "the text")};
+}
+
 Message get_message(wire::Header::Reader header, std::vector<Frame>& tensors) {
   using H = wire::Header;
   switch (header.which()) {
@@ -350,6 +375,10 @@ Message get_message(wire::Header::Reader header, std::vector<Frame>& tensors) {
       return get(header.getChunkStates(), tensors);
     case H::ALLOWED_KEYS:
       return get(header.getAllowedKeys());
+    case H::INJECT:
+      return get(header.getInject());
+    case H::INJECTED:
+      return get(header.getInjected());
   }
   refuse("the message is of the unknown kind " + std::to_string(static_cast<int>(header.which())));
 }

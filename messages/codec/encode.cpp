@@ -244,6 +244,29 @@ void put(Header header, const StatusReply& m, Tensors&) {
   header.initStatusReply().setJson(text(json));
 }
 
+void put(Header header, const Inject& m, Tensors&) {
+  const auto& [id, kind, target, other, peer, for_s, factor, probability, delay_ms, seed, done] = m;
+  auto to = header.initInject();
+  to.setId(id);
+  to.setKind(to_wire(kind));
+  to.setTarget(text(target));
+  to.setTo(text(other));
+  to.setPeer(peer.value);
+  to.setForS(for_s);
+  to.setFactor(factor);
+  to.setProbability(probability);
+  to.setDelayMs(delay_ms);
+  to.setSeed(seed);
+  to.setDone(done);
+}
+
+void put(Header header, const Injected& m, Tensors&) {
+  const auto& [id, words] = m;
+  auto to = header.initInjected();
+  to.setId(id);
+  to.setText(text(clean_text(words, limits::kMaxSentenceBytes)));
+}
+
 void put_message(Header header, const Message& message, Tensors& tensors) {
   std::visit([&](const auto& m) { put(header, m, tensors); }, message);
 }

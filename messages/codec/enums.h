@@ -141,4 +141,63 @@ inline RefuseReason from_wire(wire::Refuse::Reason value) {
   refuse_enum(value, "the reason");
 }
 
+inline wire::FaultKind to_wire(FaultKind value) {
+  switch (value) {
+    case FaultKind::kKill:
+      return wire::FaultKind::KILL;
+    case FaultKind::kFreeze:
+      return wire::FaultKind::FREEZE;
+    case FaultKind::kSlow:
+      return wire::FaultKind::SLOW;
+    case FaultKind::kLeave:
+      return wire::FaultKind::LEAVE;
+    case FaultKind::kJoin:
+      return wire::FaultKind::JOIN;
+    case FaultKind::kPartition:
+      return wire::FaultKind::PARTITION;
+    case FaultKind::kDrop:
+      return wire::FaultKind::DROP;
+    case FaultKind::kDelay:
+      return wire::FaultKind::DELAY;
+    case FaultKind::kDuplicate:
+      return wire::FaultKind::DUPLICATE;
+    case FaultKind::kReorder:
+      return wire::FaultKind::REORDER;
+    case FaultKind::kCorrupt:
+      return wire::FaultKind::CORRUPT;
+    case FaultKind::kDiskFull:
+      return wire::FaultKind::DISK_FULL;
+  }
+  CONVOY_CHECK(false, "FaultKind ", static_cast<int>(value));
+}
+inline FaultKind from_wire(wire::FaultKind value) {
+  switch (value) {
+    case wire::FaultKind::KILL:
+      return FaultKind::kKill;
+    case wire::FaultKind::FREEZE:
+      return FaultKind::kFreeze;
+    case wire::FaultKind::SLOW:
+      return FaultKind::kSlow;
+    case wire::FaultKind::LEAVE:
+      return FaultKind::kLeave;
+    case wire::FaultKind::JOIN:
+      return FaultKind::kJoin;
+    case wire::FaultKind::PARTITION:
+      return FaultKind::kPartition;
+    case wire::FaultKind::DROP:
+      return FaultKind::kDrop;
+    case wire::FaultKind::DELAY:
+      return FaultKind::kDelay;
+    case wire::FaultKind::DUPLICATE:
+      return FaultKind::kDuplicate;
+    case wire::FaultKind::REORDER:
+      return FaultKind::kReorder;
+    case wire::FaultKind::CORRUPT:
+      return FaultKind::kCorrupt;
+    case wire::FaultKind::DISK_FULL:
+      return FaultKind::kDiskFull;
+  }
+  refuse_enum(value, "the kind of a fault");
+}
+
 }  // namespace convoy::codec

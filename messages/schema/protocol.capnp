@@ -109,6 +109,7 @@
 # | SnapshotPull | SnapshotReply | the same bytes |
 # | StatusRequest | StatusReply | a newer answer |
 # | AllowedKeys | its version in a Heartbeat | the same list |
+# | Inject | Injected | the same fault |
 #
 # ## On the wire
 #
@@ -217,6 +218,10 @@ struct Header {
 
     # Keys that come and go
     allowedKeys @40 :N.AllowedKeys;
+
+    # Faults
+    inject @41 :Inject;
+    injected @42 :Injected;
   }
 }
 
@@ -650,4 +655,61 @@ struct StatusReply {
 
   json @0 :Text;
   # As `convoy status --json` prints it.
+}
+
+# ========================================================================================
+# Faults, injected on purpose
+
+enum FaultKind {
+  # What happens to the target; docs/faults.md says how.
+
+  kill @0;
+  freeze @1;
+  slow @2;
+  leave @3;
+  join @4;
+  partition @5;
+  drop @6;
+  delay @7;
+  duplicate @8;
+  reorder @9;
+  corrupt @10;
+  diskFull @11;
+}
+
+struct Inject {
+  # Whoever watches -> Master, which writes it down; Master -> the node that is to suffer it. Nodes take it
+  # from nobody else.
+
+  id @0 :UInt64;
+  # Drawn by who asks: a repeat is the same fault.
+
+  kind @1 :FaultKind;
+
+  target @2 :Text;
+  # A node's name, "master", "any-w-slave" or "any-p-slave".
+
+  to @3 :Text;
+  # Of a link: the node at its other end; empty: all.
+
+  peer @4 :UInt64;
+  # The same, from the Master to the node; 0: all.
+
+  forS @5 :Float64;
+  # 0: to the end. This and the following numbers are finite and not negative.
+
+  factor @6 :Float64;
+  probability @7 :Float64;
+  delayMs @8 :Float64;
+  seed @9 :UInt64;
+
+  done @10 :Bool;
+  # It has happened already, and is to be written down only.
+}
+
+struct Injected {
+  # Master -> who asked: it is written down, and on its way.
+
+  id @0 :UInt64;
+  text @1 :Text;
 }

@@ -37,6 +37,8 @@ int run(int argc, char** argv) {
   add_master(app, action);
   add_node(app, action);
   add_status(app, action);
+  add_report(app, action);
+  add_fault(app, action);
   add_eval(app, action);
   add_verify(app, action);
   add_bench(app, action);

@@ -24,6 +24,8 @@ void add_train(CLI::App& app, Action& action);
 void add_master(CLI::App& app, Action& action);
 void add_node(CLI::App& app, Action& action);
 void add_status(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
+void add_fault(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);

@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,12 +14,13 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 
 #include "config/node_file.h"
+#include "node/cli/child_process.h"
 #include "node/cli/commands.h"
+#include "node/cli/fault_driver.h"
 #include "node/process/ending.h"
 #include "node/process/security.h"
 
@@ -29,7 +28,7 @@ namespace convoy::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Moment = Clock::time_point;
+using Moment = SteadyMoment;
 
 // Nodes may take so long to end after their Master, which told them to; and all together so long after it was
 // asked.
@@ -41,49 +40,18 @@ constexpr int kQuickDeaths = 3;
 // A node that ends by itself may only be faster than the Master, which told it that the run is over.
 constexpr auto kDoubt = std::chrono::milliseconds(1500);
 
-struct Child {
-  std::string what;
-  std::vector<std::string> arguments;
-  std::string log;
-  int file = -1;  // its node file
-  Moment started;
-  int quick_deaths = 0;
-};
-
 struct Dead {
   Child child;
   int status = 0;
   Moment due;  // when it is believed that the run is not just over
 };
 
-// An address as the Master announces it, for nodes of this machine.
-config::Address address_of(const std::string& line) {
-  const std::size_t colon = line.rfind(':');
-  config::Address address;
-  address.host = line.substr(0, colon);
-  if (address.host.size() > 2 && address.host.front() == '[') {
-    address.host = address.host.substr(1, address.host.size() - 2);
-  }
-  if (address.host == "0.0.0.0") address.host = "127.0.0.1";
-  if (address.host == "::") address.host = "::1";
-  address.port = static_cast<std::uint16_t>(std::stoi(line.substr(colon + 1)));
-  return address;
-}
-
-// A file that has no place in the file system, and so leaves no secret there whatever becomes of us.
-Result<int> file_in_memory(const std::string& name, const std::string& text) {
-  const int fd = memfd_create(name.c_str(), MFD_CLOEXEC);
-  const bool ok = fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (ok) return fd;
-  const Error error{ErrorCode::kIo, "the node file of " + name + " cannot be made: " + std::strerror(errno)};
-  if (fd >= 0) close(fd);
-  return error;
-}
-
-class Launcher {
+class Launcher final : private Processes {
  public:
   Launcher(const config::RunFile& file, std::vector<std::string> master_arguments)
-      : file_(file), master_arguments_(std::move(master_arguments)) {}
+      : file_(file),
+        master_arguments_(std::move(master_arguments)),
+        faults_(file.options, resumes(), *this) {}
 
   int run() {
     Result<MasterSecurity> security = master_security(file_);
@@ -101,6 +69,7 @@ class Launcher {
       wait();
       reap();
       if (master_ > 0 && !ending_) mourn_due();
+      if (!ending_) faults_.work(Clock::now());
       if (passed(kill_at_)) kill_all();
     }
     return status_;
@@ -116,29 +85,6 @@ class Launcher {
     for (int s : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set, s);
     sigprocmask(SIG_BLOCK, &set, nullptr);
     signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-  }
-
-  // Children are in a process group of their own: Ctrl-C reaches them through us, in order. When we die they
-  // get `last_word`: SIGTERM lets the Master finish its record, SIGKILL ends nodes even when they are frozen.
-  static pid_t spawn(const std::vector<std::string>& arguments, int keep_fd, int last_word) {
-    const pid_t parent = getpid();
-    const pid_t pid = fork();
-    if (pid != 0) return pid;
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, last_word);
-    if (getppid() != parent) _exit(1);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
-    fcntl(keep_fd, F_SETFD, 0);
-    std::vector<char*> argv;
-    std::string name = "convoy";
-    argv.push_back(name.data());
-    std::vector<std::string> copies = arguments;
-    for (std::string& a : copies) argv.push_back(a.data());
-    argv.push_back(nullptr);
-    execv("/proc/self/exe", argv.data());
-    _exit(127);
   }
 
   bool start_master() {
@@ -160,34 +106,40 @@ class Launcher {
     std::array<char, 512> text{};
     const ssize_t n = read(announce_, text.data(), text.size());
     close(std::exchange(announce_, -1));
-    if (n <= 1 || ending_ || std::exchange(listened_, true)) return;
+    if (n <= 1 || ending_) return;
     const std::string line(text.data(), static_cast<std::size_t>(n) - 1);
-    if (Result<void> ok = start_nodes(address_of(line)); !ok) {
+    master_address_ = local_address_of(line);
+    faults_.connect({config::to_string(master_address_), master_key_, node_keys_});
+    if (std::exchange(listened_, true)) return;
+    if (Result<void> ok = start_nodes(); !ok) {
       (void)report(ok.error());
       ask_to_end();
     }
   }
 
-  Result<void> start_nodes(const config::Address& master) {
+  Result<void> start_nodes() {
     const config::LocalOptions& local = file_.options.local;
     for (std::size_t i = 0; i < local.p_slaves.size(); ++i) {
-      config::NodeOptions node = node_options(master, "p-slave-" + std::to_string(i));
-      node.w_slave = false;
-      node.p_slave = true;
-      if (Result<void> ok = start_node(node); !ok) return ok;
+      if (Result<void> ok = start_new("p-slave-" + std::to_string(i)); !ok) return ok;
     }
     for (std::size_t i = 0; i < local.w_slaves.size(); ++i) {
-      config::NodeOptions node = node_options(master, "w-slave-" + std::to_string(i));
-      node.devices = {local.w_slaves[i]};
-      if (Result<void> ok = start_node(node); !ok) return ok;
+      if (Result<void> ok = start_new("w-slave-" + std::to_string(i)); !ok) return ok;
     }
     return {};
   }
 
-  config::NodeOptions node_options(const config::Address& master, const std::string& name) const {
+  // "w-slave-3" is as the run file says of that one, or of the last one.
+  config::NodeOptions node_options(const std::string& name) const {
     config::NodeOptions node;
     node.name = name;
-    node.master = master;
+    node.master = master_address_;
+    node.p_slave = name.starts_with("p-slave-");
+    node.w_slave = !node.p_slave;
+    if (node.w_slave) {
+      const std::vector<config::WSlaveOptions>& devices = file_.options.local.w_slaves;
+      const std::size_t index = std::stoul(name.substr(name.rfind('-') + 1));
+      node.devices = {devices[std::min(index, devices.size() - 1)]};
+    }
     if (node_keys_) {
       node.security.mode = config::SecurityOptions::Mode::kOn;
       node.security.secret_key = node_keys_->secret_key.text();
@@ -199,7 +151,8 @@ class Launcher {
     return node;
   }
 
-  Result<void> start_node(const config::NodeOptions& node) {
+  Result<void> start_new(const std::string& name) {
+    const config::NodeOptions node = node_options(name);
     Child child;
     child.what = node.name;
     child.log = file_.options.dir + "/logs/" + node.name + ".txt";
@@ -229,6 +182,7 @@ class Launcher {
     };
     sooner(kill_at_);
     if (!ending_) {
+      sooner(faults_.due());
       for (const Dead& d : dead_) sooner(d.due);
     }
     int timeout_ms = -1;
@@ -236,7 +190,8 @@ class Launcher {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now()).count();
       timeout_ms = static_cast<int>(std::max<std::int64_t>(0, left));
     }
-    std::array<pollfd, 2> fds{pollfd{signals_, POLLIN, 0}, pollfd{announce_, POLLIN, 0}};
+    std::array<pollfd, 3> fds{pollfd{signals_, POLLIN, 0}, pollfd{announce_, POLLIN, 0},
+                              pollfd{faults_.fd(), POLLIN, 0}};
     if (poll(fds.data(), fds.size(), timeout_ms) <= 0) return;
     signalfd_siginfo info{};
     while (read(signals_, &info, sizeof info) == sizeof info) {
@@ -261,6 +216,7 @@ class Launcher {
   // From here nobody is mourned or started again, and `patience` later all that is left is killed.
   void begin_end(Clock::duration patience) {
     ending_ = true;
+    faults_.end();
     const Moment latest = Clock::now() + patience;
     kill_at_ = kill_at_ ? std::min(*kill_at_, latest) : latest;
   }
@@ -287,9 +243,14 @@ class Launcher {
       if (at == children_.end()) continue;
       Child child = std::move(at->second);
       children_.erase(at);
-      if (ending_ || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) continue;
+      if (ending_) continue;
+      if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        left_[child.what] = std::move(child);
+        continue;
+      }
       const Moment now = Clock::now();
-      dead_.push_back({std::move(child), status, WIFSIGNALED(status) ? now : now + kDoubt});
+      const Moment due = std::max(WIFSIGNALED(status) ? now : now + kDoubt, child.away_until);
+      dead_.push_back({std::move(child), status, due});
     }
   }
 
@@ -299,8 +260,8 @@ class Launcher {
     if (!WIFSIGNALED(status)) return begin_end(kOwnEnd);
     if (!ending_) {
       const bool again = listened_ && survives_master() && start_master();
-      std::fprintf(stderr, "convoy: the Master was killed by signal %d (%s)%s\n", WTERMSIG(status),
-                   strsignal(WTERMSIG(status)), again ? "; starting it again" : "");
+      std::fprintf(stderr, "convoy: the Master %s%s\n", how_it_ended(status).c_str(),
+                   again ? "; starting it again" : "");
       if (again) return;
     }
     begin_end({});  // nobody told the nodes
@@ -309,12 +270,16 @@ class Launcher {
   // Another Master takes over where the journal ends; the nodes train on meanwhile and dial the same address.
   // False: it dies too often for that to be chance.
   bool survives_master() {
-    const bool young = Clock::now() - master_started_ < kTooYoung;
+    const bool young = Clock::now() - master_started_ < kTooYoung && !std::exchange(master_fault_, false);
     master_quick_deaths_ = young ? master_quick_deaths_ + 1 : 0;
     std::erase(master_arguments_, "--overwrite");
-    if (std::find(master_arguments_.begin(), master_arguments_.end(), "--resume") == master_arguments_.end())
-      master_arguments_.emplace_back("--resume");
+    if (!resumes()) master_arguments_.emplace_back("--resume");
     return master_quick_deaths_ < kQuickDeaths;
+  }
+
+  bool resumes() const {
+    return std::find(master_arguments_.begin(), master_arguments_.end(), "--resume") !=
+           master_arguments_.end();
   }
 
   void mourn_due() {
@@ -328,15 +293,12 @@ class Launcher {
   }
 
   void mourn(Child child, int status) {
-    const std::string how = WIFSIGNALED(status)
-                                ? std::string("was killed by signal ") + std::to_string(WTERMSIG(status)) +
-                                      " (" + strsignal(WTERMSIG(status)) + ")"
-                                : "ended with status " + std::to_string(WEXITSTATUS(status));
+    const bool ours = std::exchange(child.away_until, {}) != Moment{};  // an injected fault
     const bool young = Clock::now() - child.started < kTooYoung;
-    child.quick_deaths = young ? child.quick_deaths + 1 : 0;
+    child.quick_deaths = young && !ours ? child.quick_deaths + 1 : 0;
     // A P-slave comes back empty. Had nobody a copy of what it had, the Master ends the run and says so.
     const bool again = child.quick_deaths < kQuickDeaths;
-    std::fprintf(stderr, "convoy: %s %s; %s\n", child.what.c_str(), how.c_str(),
+    std::fprintf(stderr, "convoy: %s %s; %s\n", child.what.c_str(), how_it_ended(status).c_str(),
                  again ? "starting it again" : ("its log is " + child.log).c_str());
     if (again) {
       if (Result<void> ok = start(std::move(child)); !ok) (void)report(ok.error());
@@ -346,12 +308,35 @@ class Launcher {
     ask_to_end();  // a node that never starts is waited for in vain
   }
 
-  static void print_last_line(const std::string& log) {
-    std::ifstream in(log);
-    std::string line;
-    std::string last;
-    while (std::getline(in, line)) last = line;
-    if (!last.empty()) std::fprintf(stderr, "convoy:   %s\n", last.c_str());
+  // Processes, for the schedule of faults.
+  pid_t pid_of(const std::string& name) const {
+    if (name == "master") return master_;
+    for (const auto& [pid, child] : children_) {
+      if (child.what == name) return pid;
+    }
+    return -1;
+  }
+  bool running(const std::string& name) const override { return pid_of(name) > 0; }
+  bool expected(const std::string& name) const override {
+    return running(name) ||
+           std::any_of(dead_.begin(), dead_.end(), [&](const Dead& d) { return d.child.what == name; });
+  }
+  void signal(const std::string& name, int number) override {
+    if (const pid_t pid = pid_of(name); pid > 0) kill(pid, number);
+  }
+  void keep_away(const std::string& name, Moment until) override {
+    if (name == "master") {
+      master_fault_ = true;
+    } else if (const pid_t pid = pid_of(name); pid > 0) {
+      children_[pid].away_until = until;
+    }
+  }
+  Result<void> start_node(const std::string& name) override {
+    const auto left = left_.find(name);
+    if (left == left_.end()) return start_new(name);
+    Child child = std::move(left->second);
+    left_.erase(left);
+    return start(std::move(child));
   }
 
   const config::RunFile& file_;
@@ -364,12 +349,16 @@ class Launcher {
   Moment master_started_;
   int master_quick_deaths_ = 0;
   bool listened_ = false;  // some Master of this run did; nodes are started
+  config::Address master_address_;
+  bool master_fault_ = false;  // its next death is an injected one
   std::map<pid_t, Child> children_;
   std::vector<Dead> dead_;
+  std::map<std::string, Child> left_;  // by themselves, in good order
   int times_asked_ = 0;
   bool ending_ = false;
   std::optional<Moment> kill_at_;
   int status_ = 1;  // exit status
+  FaultDriver faults_;
 };
 
 }  // namespace

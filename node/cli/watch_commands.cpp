@@ -1,21 +1,17 @@
-// status, eval and verify.
-#include <condition_variable>
+// status, report, eval and verify.
 #include <cstdio>
-#include <filesystem>
+#include <fstream>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 
-#include "config/node_file.h"
 #include "kernels/graph/backend.h"
 #include "node/cli/commands.h"
+#include "node/cli/master_line.h"
 #include "node/data/dataset.h"
-#include "node/process/addresses.h"
-#include "node/process/link.h"
-#include "node/process/security.h"
-#include "node/process/watch_file.h"
 #include "node/record/model_store.h"
+#include "node/record/report.h"
 #include "node/record/status_json.h"
 #include "node/record/verify.h"
 #include "node/run/run_setup.h"
@@ -23,105 +19,24 @@
 namespace convoy::cli {
 namespace {
 
-constexpr Duration kStatusPatience = std::chrono::seconds(5);
 constexpr int kEvaluationBatch = 250;
 
-// Waits for one StatusReply.
-class StatusAsker final : public LinkSink {
- public:
-  void received(Envelope envelope) override {
-    const std::lock_guard lock(mutex_);
-    if (auto* reply = std::get_if<StatusReply>(&envelope.message)) json_ = std::move(reply->json);
-    if (auto* refuse = std::get_if<Refuse>(&envelope.message)) trouble_ = refuse->text;
-    changed_.notify_all();
-  }
-  void peer_lost(PeerId) override {}
-  void peer_back(PeerId) override {}
-  void trouble(const Trouble& trouble) override {
-    const std::lock_guard lock(mutex_);
-    trouble_ = trouble.text;
-    needs_keys_ = trouble.kind == TroubleKind::kHandshake || trouble.kind == TroubleKind::kKeyRefused;
-    changed_.notify_all();
-  }
-  void refused(const std::string& text) override {
-    const std::lock_guard lock(mutex_);
-    trouble_ = text;
-    changed_.notify_all();
-  }
-
-  Result<std::string> wait(const std::string& address) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, kStatusPatience, [&] { return json_.has_value() || !trouble_.empty(); });
-    if (json_) return *json_;
-    return Error{ErrorCode::kIo,
-                 trouble_.empty()
-                     ? "The Master at " + address + " does not answer."
-                     : trouble_ + (needs_keys_ ? " `convoy status NODE.toml` uses that file." : "")};
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<std::string> json_;
-  std::string trouble_;
-  bool needs_keys_ = false;
-};
-
-// How to reach the Master of the newest run below runs/ that has one, as it wrote it.
-std::optional<WatchAddress> newest_address() {
-  std::optional<WatchAddress> address;
-  std::filesystem::file_time_type newest{};
-  std::error_code ignored;
-  for (const auto& run : std::filesystem::directory_iterator("runs", ignored)) {
-    const std::filesystem::path path = run.path() / "address";
-    const auto written = std::filesystem::last_write_time(path, ignored);
-    if (ignored || (address && written <= newest)) continue;
-    if (auto found = read_watch_file(path.string())) {
-      address = std::move(found);
-      newest = written;
-    }
-  }
-  return address;
-}
-
 int status(const std::string& where, bool json) {
-  std::string address = where;
-  NodeSecurity security;
-  if (where.ends_with(".toml")) {
-    Result<config::NodeOptions> node = config::read_node_file(where);
-    if (!node) return report(node.error());
-    address = config::to_string(node->master);
-    Result<NodeSecurity> found = node_security(*node);
-    if (!found) return report(found.error());
-    security = std::move(*found);
-  } else if (where.empty()) {
-    const std::optional<WatchAddress> found = newest_address();
-    if (!found) {
-      return report(
-          {ErrorCode::kUsage,
-           "No run below runs/ has a Master that this user may ask now; give its address, or a node file."});
-    }
-    address = found->address;
-    security = {found->keys, found->master_key};
-  }
-  StatusAsker asker;
-  TransportOptions transport;
-  const PeerId self = random_peer_id();
-  transport.self = self;
-  transport.keys = security.keys;
-  Result<std::unique_ptr<Link>> link = Link::start(std::move(transport), RunId(0), asker);
-  if (!link) return report(link.error());
-  if (Result<void> ok = (*link)->connect(kMasterPeerId, address, security.master_key); !ok)
-    return report(ok.error());
-  (*link)->send(kMasterPeerId, Envelope{{}, self, {}, StatusRequest{}});
-  Result<std::string> reply = asker.wait(address);
-  (*link)->close();
-  if (!reply) return report(reply.error());
+  Result<MasterPlace> place = find_master(where);
+  if (!place) return report(place.error());
+  Result<std::unique_ptr<MasterLine>> line = MasterLine::open(*place);
+  if (!line) return report(line.error());
+  Result<Message> answer = (*line)->ask(StatusRequest{});
+  if (!answer) return report(answer.error());
+  const auto* found = std::get_if<StatusReply>(&*answer);
+  if (found == nullptr)
+    return report({ErrorCode::kIo, "The Master at " + place->address + " says something else."});
+  const std::string& reply = found->json;
   if (json) {
-    std::printf("%s\n", reply->c_str());
+    std::printf("%s\n", reply.c_str());
     return 0;
   }
-  Result<std::string> text = record::status_text(*reply);
+  Result<std::string> text = record::status_text(reply);
   if (!text) return report(text.error());
   std::printf("%s", text->c_str());
   return 0;
@@ -176,6 +91,20 @@ int eval(const std::string& run_dir, const std::string& data_dir, int threads, b
   return 0;
 }
 
+int report_of(const std::string& run_dir) {
+  const record::RunPaths paths{run_dir};
+  std::ifstream in(paths.summary());
+  if (!in) {
+    return report({ErrorCode::kUsage, paths.summary() + " cannot be read: has the run ended?"});
+  }
+  std::stringstream summary;
+  summary << in.rdbuf();
+  Result<std::string> text = record::report_text(summary.str());
+  if (!text) return report({ErrorCode::kIo, paths.summary() + ": " + text.error().message});
+  std::printf("%s", text->empty() ? "nothing was injected, and nobody was lost\n" : text->c_str());
+  return 0;
+}
+
 int verify(const std::string& run_dir, const std::string& data_dir, bool json) {
   Result<record::VerifyReport> checked = record::verify_run(record::RunPaths{run_dir}, data_dir);
   if (!checked) return report(checked.error());
@@ -197,9 +126,16 @@ void add_status(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("status", "ask a running Master how it goes");
   auto flags = std::make_shared<WatchFlags>();
   command->add_option("ADDRESS", flags->where,
-                      "host:port, or a node file; default: the newest run below runs/");
+                      "host:port, a node file, or a run's folder; default: the newest run below runs/");
   command->add_flag("--json", flags->json, "as JSON");
   command->callback([flags, &action] { action = [flags] { return status(flags->where, flags->json); }; });
+}
+
+void add_report(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("report", "what went wrong in a run, and what it cost");
+  auto flags = std::make_shared<WatchFlags>();
+  command->add_option("RUN_DIR", flags->where, "the run's folder")->required();
+  command->callback([flags, &action] { action = [flags] { return report_of(flags->where); }; });
 }
 
 void add_eval(CLI::App& app, Action& action) {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "master/master.h"
@@ -14,6 +15,7 @@
 #include "node/data/dataset.h"
 #include "node/process/actors.h"
 #include "node/process/build_id.h"
+#include "node/process/faults.h"
 #include "node/process/link.h"
 #include "node/process/security.h"
 #include "node/process/watch_file.h"
@@ -29,6 +31,7 @@
 namespace convoy {
 namespace {
 
+constexpr Duration kAnswerFirst = std::chrono::milliseconds(50);
 constexpr Duration kDisplayInterval = std::chrono::milliseconds(250);
 
 std::string wall_clock() {
@@ -192,6 +195,8 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
   void close_display() override {
     if (!display_) return;
     if (!recorder_) return display_->close();
+    std::istringstream report(recorder_->report());
+    for (std::string line; std::getline(report, line);) display_->event(line);
     display_->end(last_status_, recorder_->metrics(),
                   finished_ ? record::render_ending(title_, recorder_->metrics()) : "");
   }
@@ -200,6 +205,12 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
   void received(Envelope envelope) override {
     if (std::holds_alternative<StatusRequest>(envelope.message)) {
       in_turn_of(role_, [this, to = envelope.from](Time now) { send_status(to, now); });
+      return;
+    }
+    if (auto* fault = std::get_if<Inject>(&envelope.message)) {
+      in_turn_of(role_, [this, to = envelope.from, fault = std::move(*fault)](Time now) {
+        take_fault(to, fault, now);
+      });
       return;
     }
     if (Result<void> sound = check_tensors(envelope.message, *setup_); !sound)
@@ -381,7 +392,37 @@ class MasterProcessImpl final : public MasterProcess, public LinkSink, public Ro
       const std::lock_guard lock(mutex_);
       json = record::status_json(title_, last_status_, recorder_->metrics());
     }
-    link_->send(to, Envelope{master_->record().view, kMasterPeerId, {}, StatusReply{std::move(json)}});
+    answer(to, StatusReply{std::move(json)});
+  }
+
+  void answer(PeerId to, Message message) {
+    link_->send(to, Envelope{master_->record().view, kMasterPeerId, {}, std::move(message)});
+  }
+
+  // Written down before it happens: it may be our end.
+  void take_fault(PeerId from, const Inject& asked, Time now) {
+    AddressedFault to{std::nullopt, asked};
+    if (!asked.done) {
+      Result<AddressedFault> found = address_fault(master_->status(now), asked);
+      if (!found) return answer(from, Refuse{RefuseReason::kBadMessage, {}, found.error().message});
+      to = std::move(*found);
+    }
+    const std::string words = words_for(to.fault);
+    bool news = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopped_) return;
+      Result<bool> written = recorder_->fault(now, to.fault);
+      if (!written) return ending_.set({1, written.error().message});
+      news = *written;
+    }
+    if (news) note("injected: " + words);
+    answer(from, Injected{asked.id, words});
+    if (!news || asked.done) return;
+    if (to.node) return answer(*to.node, std::move(to.fault));
+    // A kill would overtake the answer.
+    in_turn_of(
+        role_, [this, fault = to.fault](Time) { suffer(fault, link_->transport()); }, kAnswerFirst);
   }
 
   MasterProcessOptions options_;

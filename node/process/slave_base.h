@@ -14,6 +14,7 @@
 
 #include "node/process/actors.h"
 #include "node/process/addresses.h"
+#include "node/process/faults.h"
 #include "node/process/link.h"
 #include "node/process/slaves.h"
 #include "node/run/run_setup.h"
@@ -39,6 +40,10 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
       if (Result<void> sound = check_tensors(envelope.message, *setup); !sound) {
         return refused("dropped a " + std::string(name_of(envelope.message)) + ": " + sound.error().message);
       }
+    }
+    if (const auto* fault = std::get_if<Inject>(&envelope.message)) {
+      if (envelope.from != kMasterPeerId) return refused("dropped a fault that is not of the Master");
+      return take(*fault);
     }
     tell(role_, std::move(envelope));
   }
@@ -80,6 +85,8 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
  protected:
   // Ends what the executor waits for.
   virtual void stop_work() {}
+  // Steps take `factor` times as long for a while; zero: to the end.
+  virtual void slow_down(double /*factor*/, Duration /*lasts*/) {}
 
   // Effects that every slave carries out alike. False: not one of them.
   bool carry_out_common(Effect& effect) {
@@ -155,6 +162,13 @@ class SlaveBase : public RunningRole, public LinkSink, public RoleHost {
     if (Result<void> ok = link_->connect(server.peer, address, server.public_key); !ok) {
       spdlog::error("{}: {}", options_.name, ok.error().message);
     }
+  }
+
+  void take(const Inject& fault) {
+    spdlog::warn("{}: injected: {}", options_.name, words_for(fault));
+    if (fault.kind == FaultKind::kLeave) return leave();
+    if (fault.kind == FaultKind::kSlow) return slow_down(fault.factor, from_seconds(fault.for_s));
+    suffer(fault, link_->transport());
   }
 
   std::shared_ptr<const RunSetup> known_setup() const {

@@ -46,6 +46,7 @@ class WorkerProcess final : public SlaveBase {
 
  protected:
   void stop_work() override { executor_.stop(); }
+  void slow_down(double factor, Duration lasts) override { executor_.slow_down(factor, lasts); }
 
  private:
   void run(const WarmUp& command) {

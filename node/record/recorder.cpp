@@ -4,6 +4,7 @@
 
 #include "node/record/json_text.h"
 #include "node/record/recorder_state.h"
+#include "node/record/report.h"
 
 namespace convoy::record {
 namespace {
@@ -37,7 +38,7 @@ void Recorder::State::on(Time, const TraceJoined& trace) {
 Result<void> Recorder::State::on(Time now, const TraceLost& trace) {
   if (first_lease && !is_departure(trace)) {
     const std::string who = (trace.server ? "P-slave " : "W-slave ") + trace.name;
-    recoveries.lost(now, trace.after, who + " lost: " + trace.why);
+    recoveries.lost(now, trace.after, trace.name, who + " lost: " + trace.why);
   }
   if (!trace.server) return {};
   return commits.record_end(*trace.server, is_departure(trace) ? ServerEnd::kLeft : ServerEnd::kLost);
@@ -46,6 +47,7 @@ Result<void> Recorder::State::on(Time now, const TraceLost& trace) {
 Result<void> Recorder::State::on(Time now, const TraceLog& trace) {
   auto stored = commits.append({trace.server, trace.incarnation}, trace.entries);
   count_commits(now, trace);
+  if (auto kept = keep_recoveries(now); stored && !kept) return kept;
   return stored;
 }
 
@@ -120,10 +122,12 @@ Result<Recorder> Recorder::open(const RunPaths& paths, RecorderOptions options) 
   if (!commits) return commits.error();
   auto metrics = AppendFile::open(paths.metrics());
   if (!metrics) return metrics.error();
+  auto faults = AppendFile::open(paths.faults());
+  if (!faults) return faults.error();
   auto log = AppendFile::open(paths.log());
   if (!log) return log.error();
   auto state = std::make_unique<State>(paths, std::move(options), std::move(*commits), std::move(*metrics),
-                                       std::move(*log));
+                                       std::move(*faults), std::move(*log));
   if (auto restored = state->restore(); !restored) return restored.error();
   return Recorder(std::move(state));
 }
@@ -132,6 +136,10 @@ Recorder::Recorder(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Recorder::~Recorder() = default;
 Recorder::Recorder(Recorder&&) noexcept = default;
 Recorder& Recorder::operator=(Recorder&&) noexcept = default;
+
+const std::string& Recorder::report() const {
+  return state_->report;
+}
 
 const RunMetrics& Recorder::metrics() const {
   return state_->metrics;
@@ -143,6 +151,10 @@ Result<std::map<ServerKey, std::uint64_t>> Recorder::log_entries() {
 
 Result<void> Recorder::note(Time now, const std::string& text) {
   return state_->log_line(now, text);
+}
+
+Result<bool> Recorder::fault(Time now, const Inject& fault) {
+  return state_->on(now, fault);
 }
 
 Result<void> Recorder::trace(Time now, const Trace& trace) {
@@ -213,7 +225,12 @@ Result<void> Recorder::finish(Time now, const MasterStatus& status, bool finishe
   summary.samples_duplicated = s.updates.duplicated();
   summary.view_changes = s.metrics.view_changes;
   summary.violations = s.metrics.violations;
-  summary.recoveries = s.recoveries.finish(now);
+  s.recoveries.finish(now);
+  keep(s.keep_recoveries(now));
+  summary.faults_injected = static_cast<std::int64_t>(s.fault_ids.size());
+  summary.recoveries = s.recovered;
+  summary.goodput = s.goodput.share(summary.samples, summary.wall_s);
+  summary.full_samples_per_s = s.goodput.full_rate();
   for (const auto& [id, member] : s.members) {
     SummaryMember m = member.summary;
     m.id = id;
@@ -222,7 +239,9 @@ Result<void> Recorder::finish(Time now, const MasterStatus& status, bool finishe
     m.wait_s = seconds(total.waiting);
     summary.members.push_back(std::move(m));
   }
-  keep(replace_file(s.paths.summary(), to_json(summary)));
+  const std::string text = to_json(summary);
+  if (auto report = report_text(text)) s.report = std::move(*report);
+  keep(replace_file(s.paths.summary(), text));
   return done;
 }
 

@@ -47,6 +47,8 @@ class Recorder {
   Result<void> trace(Time now, const Trace& trace);
   // As often as one likes; a line of metrics.jsonl is written when a window has passed.
   Result<void> observe(Time now, const MasterStatus& status);
+  // Something that was injected on purpose. False: known already, by its id.
+  Result<bool> fault(Time now, const Inject& fault);
   // A line for log.txt from the node itself ("listening on ...").
   Result<void> note(Time now, const std::string& text);
 
@@ -55,6 +57,8 @@ class Recorder {
   Result<void> finish(Time now, const MasterStatus& status, bool finished, const std::string& reason);
 
   const RunMetrics& metrics() const;
+  // After finish(): what went wrong and what it cost, for people; empty when nothing did.
+  const std::string& report() const;
 
  private:
   struct State;

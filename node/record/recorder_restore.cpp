@@ -17,6 +17,7 @@ std::optional<double> number(const Json& line, const char* name) {
 }  // namespace
 
 Result<void> Recorder::State::restore() {
+  if (auto read = restore_faults(); !read) return read;
   auto counts = commits.counts();
   if (!counts) return counts.error();
   if (counts->empty()) return {};
@@ -55,6 +56,12 @@ Result<void> Recorder::State::restore_metrics() {
     const Json line = Json::parse(text_line, nullptr, false);
     if (!line.is_object()) continue;
     const double t_s = number(line, "t_s").value_or(0);
+    const auto rate = number(line, "samples_per_s");
+    if (rate && line.value("undisturbed", Json()) == Json(true)) {
+      const double duration_s = t_s - earlier_s;
+      goodput.add(static_cast<std::int64_t>(line.value("members", Json::array()).size()),
+                  std::llround(*rate * duration_s), duration_s);
+    }
     earlier_s = std::max(earlier_s, t_s);
     if (const auto accuracy = number(line, "test_accuracy")) {
       see_evaluation(t_s, {number(line, "epoch").value_or(0), *accuracy,

@@ -1,15 +1,18 @@
-// What the Recorder keeps while a run goes on. Internal to recorder.cpp and recorder_windows.cpp.
+// What the Recorder keeps while a run goes on. Internal to recorder*.cpp.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "node/record/commit_log.h"
 #include "node/record/files.h"
+#include "node/record/goodput.h"
 #include "node/record/recorder.h"
 #include "node/record/recovery_watch.h"
 #include "node/record/summary.h"
@@ -53,17 +56,19 @@ struct LastUpdate {
 };
 
 struct Recorder::State {
-  State(RunPaths p, RecorderOptions o, CommitLogStore c, AppendFile m, AppendFile l)
+  State(RunPaths p, RecorderOptions o, CommitLogStore c, AppendFile m, AppendFile f, AppendFile l)
       : paths(std::move(p)),
         options(std::move(o)),
         commits(std::move(c)),
         metrics_file(std::move(m)),
+        faults_file(std::move(f)),
         log(std::move(l)) {}
 
   RunPaths paths;
   RecorderOptions options;
   CommitLogStore commits;
   AppendFile metrics_file;
+  AppendFile faults_file;
   AppendFile log;
   RunMetrics metrics;
 
@@ -84,10 +89,16 @@ struct Recorder::State {
   std::int64_t recent_samples = 0;
 
   RecoveryWatch recoveries;
+  std::vector<Recovery> recovered;    // under Masters before this one too
+  std::set<std::uint64_t> fault_ids;  // injected
+  Goodput goodput;
+  std::int64_t window_view_changes = 0;  // metrics.view_changes when the window began
+  std::string report;
   std::optional<double> time_to_target_s;
 
   Result<void> restore();
   Result<void> restore_metrics();
+  Result<void> restore_faults();
   void go_back(const IntervalSet& ledger);
   Result<void> log_line(Time now, const std::string& text) {
     return log.append("[" + fixed(seconds(now.since_start), 3) + "] " + printable(text));
@@ -102,6 +113,8 @@ struct Recorder::State {
   Result<void> on(Time now, const TraceLost& trace);
   Result<void> on(Time now, const TraceLog& trace);
   Result<void> on(Time now, const TraceEvaluation& trace);
+  Result<bool> on(Time now, const Inject& fault);
+  Result<void> keep_recoveries(Time now);
   void see_evaluation(double t_s, const RunMetrics::Evaluation& evaluation);
   void count_commits(Time now, const TraceLog& trace);
   void count_update(const CommitLogEntry& entry);

@@ -77,16 +77,21 @@ Result<void> Recorder::State::close_window(Time now, const MasterStatus& status)
   line["samples"] = metrics.samples;
   line["loss"] = window_samples > 0 ? Json(window_loss / static_cast<double>(window_samples)) : Json(nullptr);
   line["samples_per_s"] = rounded(static_cast<double>(window_samples) / duration_s, 1e-3);
+  const bool undisturbed = metrics.view_changes == std::exchange(window_view_changes, metrics.view_changes);
+  line["undisturbed"] = undisturbed;
   line["members"] = Json::array();
+  std::int64_t members_in_view = 0;
   for (const MasterStatus::Member& m : status.members) {
     if (!m.in_view) continue;
     const RunMetrics::Member& shown = metrics.members[m.key.id];
+    ++members_in_view;
     line["members"].push_back({{"id", m.key.id.value},
                                {"clock", shown.clock.value},
                                {"batch", m.batch},
                                {"gap", shown.gap},
                                {"wait_share", rounded(shown.wait_share, 1e-4)}});
   }
+  if (undisturbed) goodput.add(members_in_view, window_samples, duration_s);
   window_loss = 0;
   window_samples = 0;
   return metrics_file.append(dump(line));

@@ -5,8 +5,21 @@
 
 namespace convoy::record {
 
-void RecoveryWatch::lost(Time now, Duration silent_for, std::string what) {
+namespace {
+
+// A node that was alive when it was injected with something was last heard a few life signs before.
+constexpr Duration kBetweenSigns = std::chrono::seconds(2);
+
+}  // namespace
+
+void RecoveryWatch::lost(Time now, Duration silent_for, const std::string& name, std::string what) {
   Open open{{std::move(what), seconds(silent_for), 0}, false};
+  const auto injected = injections_.find(name);
+  if (injected != injections_.end()) {
+    if (now - injected->second <= silent_for + kBetweenSigns)
+      open.recovery.detect_s = seconds(now - injected->second);
+    injections_.erase(injected);
+  }
   // The others may have stood still for a while already.
   for (std::size_t i = 1; i < commits_.size(); ++i) {
     if (commits_[i] < now - silent_for) continue;
@@ -28,11 +41,6 @@ void RecoveryWatch::committed(Time now) {
   else
     commits_.push_back(now);
   while (commits_.size() > 2 && now - commits_.front() > std::chrono::minutes(2)) commits_.pop_front();
-}
-
-std::vector<Recovery> RecoveryWatch::finish(Time now) {
-  close(now, true);
-  return recoveries_;
 }
 
 void RecoveryWatch::close(Time now, bool at_end) {

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "messages/base/time.h"
@@ -17,16 +19,20 @@ class RecoveryWatch {
  public:
   // From here on commits are expected.
   void begin(Time now) { commits_.push_back(now); }
+  // Something was done to `name` that it may be lost by.
+  void injected(Time now, const std::string& name) { injections_[name] = now; }
   // `silent_for`: since the lost node was last heard.
-  void lost(Time now, Duration silent_for, std::string what);
+  void lost(Time now, Duration silent_for, const std::string& name, std::string what);
   void view_changed();
   void committed(Time now);
 
+  // Those that are complete, each once.
+  std::vector<Recovery> take() { return std::exchange(recoveries_, {}); }
+  // Completes what is open.
+  void finish(Time now) { close(now, true); }
+
   // Commits that are remembered: those of two minutes, and of many in a moment a few.
   std::size_t kept() const { return commits_.size(); }
-
-  // Closes what is open.
-  std::vector<Recovery> finish(Time now);
 
  private:
   struct Open {
@@ -39,6 +45,7 @@ class RecoveryWatch {
   std::deque<Time> commits_;
   std::vector<Recovery> recoveries_;
   std::vector<Open> open_;
+  std::map<std::string, Time> injections_;  // the last one of each node
 };
 
 }  // namespace convoy::record

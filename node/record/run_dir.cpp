@@ -22,7 +22,7 @@ namespace {
 std::vector<std::string> own_files(const RunPaths& paths) {
   std::vector<std::string> files;
   for (const std::string& file :
-       {paths.summary(), paths.metrics(), paths.log(), paths.options(), paths.address()}) {
+       {paths.summary(), paths.metrics(), paths.faults(), paths.log(), paths.options(), paths.address()}) {
     files.push_back(file);
     files.push_back(file + ".tmp");
   }

@@ -19,6 +19,7 @@ struct RunPaths {
   std::string journal() const { return dir + "/journal.sqlite"; }
   std::string commits() const { return dir + "/commits.sqlite"; }
   std::string metrics() const { return dir + "/metrics.jsonl"; }
+  std::string faults() const { return dir + "/faults.jsonl"; }  // injected ones, and recoveries
   std::string summary() const { return dir + "/summary.json"; }
   std::string log() const { return dir + "/log.txt"; }
   std::string checkpoints() const { return dir + "/checkpoints"; }

@@ -40,6 +40,8 @@ std::string to_json(const Summary& s) {
     json["recoveries"].push_back(
         {{"what", r.what}, {"detect_s", rounded(r.detect_s)}, {"stall_s", rounded(r.stall_s)}});
   }
+  json["goodput"] = or_null(s.goodput);
+  json["full_samples_per_s"] = or_null(s.full_samples_per_s);
   json["members"] = Json::array();
   for (const SummaryMember& m : s.members) {
     json["members"].push_back({{"id", m.id.value},

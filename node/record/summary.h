@@ -16,7 +16,7 @@ namespace convoy::record {
 
 struct Recovery {
   std::string what;
-  double detect_s = 0;  // since the lost node was last heard
+  double detect_s = 0;  // since the fault was injected; of one that was not, since the node was last heard
   double stall_s = 0;   // longest time without a commit around the loss
 };
 
@@ -52,6 +52,8 @@ struct Summary {
   std::int64_t faults_injected = 0;
   std::int64_t violations = 0;
   std::vector<Recovery> recoveries;
+  std::optional<double> goodput;             // goodput.h; none: the run had no undisturbed window
+  std::optional<double> full_samples_per_s;  // of the undisturbed windows
   std::vector<SummaryMember> members;
 };
 

@@ -264,12 +264,19 @@ Result<Evaluated> WorkerExecutor::evaluate(const EvaluateSlice& command) {
 }
 
 void WorkerExecutor::wait_out_slowdown(Duration started_wall, Duration started_cpu) {
-  if (device_.slowdown <= 1) return;
-  const Duration cpu = cpu_now() - started_cpu;
-  const Duration end = started_wall + from_seconds(seconds(cpu) * device_.slowdown);
-  const auto deadline = std::chrono::steady_clock::time_point(end);
   std::unique_lock lock(mutex_);
+  const double factor = device_.slowdown * (started_wall < extra_until_ ? extra_slowdown_ : 1);
+  if (factor <= 1) return;
+  const Duration cpu = cpu_now() - started_cpu;
+  const Duration end = started_wall + from_seconds(seconds(cpu) * factor);
+  const auto deadline = std::chrono::steady_clock::time_point(end);
   stop_signal_.wait_until(lock, deadline, [&] { return stopped_; });
+}
+
+void WorkerExecutor::slow_down(double factor, Duration lasts) {
+  const std::lock_guard lock(mutex_);
+  extra_slowdown_ = factor;
+  extra_until_ = lasts > Duration{} ? wall_now() + lasts : Duration::max();
 }
 
 void WorkerExecutor::stop() {

@@ -40,6 +40,10 @@ class WorkerExecutor {
   Result<Gradients> compute(const Compute& command);
   Result<Evaluated> evaluate(const EvaluateSlice& command);
 
+  // Any thread: steps that begin from now on take `factor` times as long, on top of the device's own
+  // slowdown, for a while; zero: to the end.
+  void slow_down(double factor, Duration lasts);
+
   // Any thread: ends a waiting slowdown and whatever waits for data. Results after it are void.
   void stop();
 
@@ -73,10 +77,12 @@ class WorkerExecutor {
   std::int64_t last_samples_ = 0;
   std::vector<std::byte> corrected_;  // a chunk that was stepped ahead
 
-  std::mutex mutex_;  // over the loader's pointer, its tickets, and stopped_
+  std::mutex mutex_;  // over the loader's pointer, its tickets, and what follows
   std::unique_ptr<data::Loader> loader_;
   std::deque<std::pair<LeaseId, data::Loader::Ticket>> tickets_;
   bool stopped_ = false;
+  double extra_slowdown_ = 1;
+  Duration extra_until_{};  // on the steady clock
   std::condition_variable stop_signal_;
 };
 

@@ -50,6 +50,7 @@ void IoLoop::run() {
         if (dial->question() == answered.question) dial->answered(std::move(answered.answer), now());
     if (listener_) listener_->work();
     for (const auto& [peer, dial] : dials_) dial->work(now());
+    if (faults_) work_faults();
   }
   close_all();
 }
@@ -63,6 +64,7 @@ void IoLoop::wait() {
     dial->add_poll_items(items_);
     deadline = std::min(deadline, dial->deadline());
   }
+  if (faults_) deadline = std::min(deadline, faults_->next());
   long timeout_ms = -1;
   if (deadline != SteadyTime::max()) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now()).count();
@@ -73,23 +75,48 @@ void IoLoop::wait() {
 }
 
 void IoLoop::carry_out(Command& command) {
-  if (auto* send_it = std::get_if<SendCommand>(&command))
-    send(*send_it);
-  else if (auto* connect_it = std::get_if<ConnectCommand>(&command))
+  if (auto* send_it = std::get_if<SendCommand>(&command)) {
+    if (faults_)
+      carry_on(faults_->pass({Way::kOut, send_it->to, std::move(send_it->frames), std::move(send_it->ticket)},
+                             now()));
+    else
+      send(send_it->to, std::move(send_it->frames), std::move(send_it->ticket));
+  } else if (auto* connect_it = std::get_if<ConnectCommand>(&command))
     connect(*connect_it);
   else if (auto* disconnect_it = std::get_if<DisconnectCommand>(&command))
     disconnect(disconnect_it->peer);
   else if (auto* allow_them = std::get_if<AllowCommand>(&command); allow_them && listener_)
     listener_->allow(allow_them->keys);
+  else if (const auto* fault = std::get_if<LinkFault>(&command)) {
+    if (!faults_) faults_ = std::make_unique<LinkFaults>();
+    faults_->add(*fault, now());
+  }
 }
 
-void IoLoop::send(SendCommand& command) {
-  const auto dial = dials_.find(command.to);
+void IoLoop::send(PeerId to, WireFrames frames, TicketPtr ticket) {
+  const auto dial = dials_.find(to);
   const bool dialled = dial != dials_.end();
-  if (dialled && (dial->second->is_up() || !routes_[command.to].by_caller))
-    return dial->second->send(std::move(command.frames), std::move(command.ticket));
-  if (listener_ && listener_->send(command.to, command.frames, command.ticket)) return sent(command.frames);
+  if (dialled && (dial->second->is_up() || !routes_[to].by_caller))
+    return dial->second->send(std::move(frames), std::move(ticket));
+  if (listener_ && listener_->send(to, frames, ticket)) return sent(frames);
   dropped();
+}
+
+void IoLoop::carry_on(std::vector<PassingMessage> messages) {
+  for (PassingMessage& m : messages) {
+    if (m.way == Way::kOut) {
+      send(m.peer, std::move(m.frames), std::move(m.ticket));
+      continue;
+    }
+    // No word of a peer after it was told to be gone.
+    const auto route = routes_.find(m.peer);
+    if (route != routes_.end() && route->second.any()) deliver(m.peer, std::move(m.frames));
+  }
+}
+
+void IoLoop::work_faults() {
+  carry_on(faults_->due(now()));
+  if (faults_->over()) faults_.reset();
 }
 
 void IoLoop::connect(ConnectCommand& command) {
@@ -157,6 +184,11 @@ void IoLoop::caller_down(PeerId peer) {
 }
 
 void IoLoop::message(PeerId from, WireFrames frames) {
+  if (faults_) return carry_on(faults_->pass({Way::kIn, from, std::move(frames), nullptr}, now()));
+  deliver(from, std::move(frames));
+}
+
+void IoLoop::deliver(PeerId from, WireFrames frames) {
   counts_.messages_received.fetch_add(1, std::memory_order_relaxed);
   counts_.bytes_received.fetch_add(bytes_of(frames), std::memory_order_relaxed);
   sink_.received(from, std::move(frames));

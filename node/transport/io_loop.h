@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "node/transport/dial.h"
+#include "node/transport/link_faults.h"
 #include "node/transport/listener.h"
 #include "node/transport/outbox.h"
 
@@ -44,7 +45,10 @@ class IoLoop final : private LinkEvents {
 
   void wait();
   void carry_out(Command& command);
-  void send(SendCommand& command);
+  void send(PeerId to, WireFrames frames, TicketPtr ticket);
+  void deliver(PeerId from, WireFrames frames);
+  void carry_on(std::vector<PassingMessage> messages);
+  void work_faults();
   void connect(ConnectCommand& command);
   void disconnect(PeerId peer);
   void close_all();
@@ -76,6 +80,7 @@ class IoLoop final : private LinkEvents {
   std::map<PeerId, std::unique_ptr<Dial>> dials_;
   std::uint64_t next_question_ = 1;
   std::unordered_map<PeerId, Route> routes_;
+  std::unique_ptr<LinkFaults> faults_;  // while there are any
   std::vector<Command> commands_;
   std::vector<zmq_pollitem_t> items_;
 };

@@ -66,6 +66,11 @@ void Outbox::allow(std::vector<PublicKey> keys) {
   if (!closed_) post(AllowCommand{std::move(keys)});
 }
 
+void Outbox::inject(const LinkFault& fault) {
+  const std::lock_guard lock(mutex_);
+  if (!closed_) post(fault);
+}
+
 void Outbox::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;

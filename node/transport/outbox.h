@@ -35,7 +35,7 @@ struct DisconnectCommand {
 struct AllowCommand {
   std::vector<PublicKey> keys;
 };
-using Command = std::variant<SendCommand, ConnectCommand, DisconnectCommand, AllowCommand>;
+using Command = std::variant<SendCommand, ConnectCommand, DisconnectCommand, AllowCommand, LinkFault>;
 
 class Outbox {
  public:
@@ -46,6 +46,7 @@ class Outbox {
   void connect(ConnectCommand command);
   void disconnect(PeerId peer);
   void allow(std::vector<PublicKey> keys);
+  void inject(const LinkFault& fault);
   void close();
 
   // Swaps the commands into `commands`, which is emptied first. False when close() was called: these are the

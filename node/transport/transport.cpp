@@ -84,6 +84,11 @@ void Transport::allow(std::vector<PublicKey> keys) {
   impl_->loop->outbox().allow(std::move(keys));
 }
 
+void Transport::inject(const LinkFault& fault) {
+  CONVOY_CHECK(of_links(fault.kind), "a fault of processes, ", static_cast<int>(fault.kind));
+  impl_->loop->outbox().inject(fault);
+}
+
 std::string Transport::address_of(PeerId peer) const {
   return impl_->loop->outbox().address_of(peer);
 }

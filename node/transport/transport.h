@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "messages/base/fault_kind.h"
 #include "messages/base/ids.h"
 #include "messages/base/result.h"
 #include "messages/base/time.h"
@@ -72,6 +73,16 @@ struct Trouble {
   std::optional<PeerId> peer;  // when a peer that we dial, or that had said who it is, is concerned
   std::string address;         // "host:port" as dialled, or where it came from
   std::string text;            // a full sentence with address, reason and errno
+};
+
+// Something to go wrong on purpose with messages. docs/faults.md.
+struct LinkFault {
+  FaultKind kind = FaultKind::kDrop;  // of_links()
+  std::optional<PeerId> peer;         // messages to that peer; none: all messages, both ways
+  double probability = 1;             // of each message
+  Duration delay{};                   // delay: how long; reorder: at most
+  Duration lasts{};                   // zero: to the end
+  std::uint64_t seed = 0;
 };
 
 class TransportSink {
@@ -140,6 +151,9 @@ class Transport {
 
   // Replaces the list of keys that may dial us. Connections that exist stay.
   void allow(std::vector<PublicKey> keys);
+
+  // From here on messages suffer this, beside what they suffer already.
+  void inject(const LinkFault& fault);
 
   // "host:port" of a peer that may be sent to: as dialled, or where it calls from. Else empty.
   std::string address_of(PeerId peer) const;

@@ -11,6 +11,19 @@ void check_run(const Scenario& s, const std::string& name) {
   BOOST_TEST(outcome.problem.empty(), name << ": " << outcome.problem << " in " << describe(s));
 }
 
+void check_loses_nobody(const Scenario& s, const std::string& name) {
+  struct Losses : Watcher {
+    int lost = 0;
+    void on_effect(Time, PeerId, const Effect& effect) override {
+      const auto* trace = std::get_if<Trace>(&effect);
+      if (trace != nullptr && std::holds_alternative<TraceLost>(*trace)) ++lost;
+    }
+  } losses;
+  const Outcome outcome = run_checked(s, {&losses});
+  BOOST_TEST(outcome.problem.empty(), name << ": " << outcome.problem);
+  BOOST_TEST(losses.lost == 0, name);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_member_may_pull_an_earlier_clock_again_after_a_view_change) {
@@ -128,16 +141,28 @@ BOOST_AUTO_TEST_CASE(a_freeze_shorter_than_the_time_out_loses_nobody) {
     freeze.at = 120ms;
     freeze.lasts = s.sync.failure_timeout / 2;
     s.faults.push_back(freeze);
-    struct Losses : Watcher {
-      int lost = 0;
-      void on_effect(Time, PeerId, const Effect& effect) override {
-        const auto* trace = std::get_if<Trace>(&effect);
-        if (trace != nullptr && std::holds_alternative<TraceLost>(*trace)) ++lost;
-      }
-    } losses;
-    const Outcome outcome = run_checked(s, {&losses});
-    BOOST_TEST(outcome.problem.empty(), mode.name << ": " << outcome.problem);
-    BOOST_TEST(losses.lost == 0, mode.name);
+    check_loses_nobody(s, mode.name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_master_that_is_cut_off_from_all_for_long_takes_nobody_for_dead) {
+  // Once it took all for dead at once, and ended the run, for the parameters were lost with all P-slaves.
+  for (const Mode& mode : all_modes()) {
+    Scenario s = small_scenario(mode.sync, 3, 2, 60);
+    Fault cut;
+    cut.kind = FaultKind::kPartition;
+    cut.at = 120ms;
+    cut.lasts = s.sync.failure_timeout * 3;
+    for (std::size_t w = 0; w < 3; ++w) {
+      cut.worker = w;
+      s.faults.push_back(cut);
+    }
+    cut.on_server = true;
+    for (std::size_t p = 0; p < 2; ++p) {
+      cut.server = p;
+      s.faults.push_back(cut);
+    }
+    check_loses_nobody(s, mode.name);
   }
 }
 

@@ -105,4 +105,20 @@ BOOST_AUTO_TEST_CASE(nobody_dies_before_the_next_deadline_and_somebody_at_it) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(who_hears_nobody_behind_any_connection_that_stands_is_cut_off_itself) {
+  FailureDetector detector(kTimeout, kGrace);
+  BOOST_TEST(!detector.hears_nobody(3s, at(0s)));
+  for (PeerId p : {PeerId(1), PeerId(2), PeerId(3)}) detector.watch(p, at(0s));
+  BOOST_TEST(!detector.hears_nobody(3s, at(3s)));
+  BOOST_TEST(detector.hears_nobody(3s, at(4s)));
+  detector.heard(PeerId(2), at(2s));
+  BOOST_TEST(!detector.hears_nobody(3s, at(4s)));
+  detector.disconnected(PeerId(2), at(4s));
+  BOOST_TEST(detector.hears_nobody(3s, at(4s)));
+  detector.slept(at(4s));
+  BOOST_TEST(!detector.hears_nobody(3s, at(4s)));
+  for (PeerId p : {PeerId(1), PeerId(2), PeerId(3)}) detector.disconnected(p, at(5s));
+  BOOST_TEST(!detector.hears_nobody(3s, at(9s)));
+}
+
 }  // namespace convoy

@@ -76,5 +76,9 @@ template <>
 FetchChunks RandomMessages::draw();
 template <>
 ChunkStates RandomMessages::draw();
+template <>
+Inject RandomMessages::draw();
+template <>
+Injected RandomMessages::draw();
 
 }  // namespace convoy::testing

@@ -176,12 +176,9 @@ BOOST_AUTO_TEST_CASE(names_and_addresses_of_the_outside_are_checked) {
              data[0]);
 }
 
-BOOST_AUTO_TEST_CASE(faults_are_checked_though_they_are_not_injected_yet) {
+BOOST_AUTO_TEST_CASE(faults_that_make_no_sense_are_errors) {
   const std::string good = kLeast + "[[fault]]\nkind = \"kill\"\ntarget = \"w-slave[0]\"\nat = \"30s\"\n";
-  expect(errors_of(good, {}, Unsupported::kAccepted), {});
-  expect(
-      errors_of(good),
-      {"run.toml:3:1: fault[0]: injecting faults is not available yet; allowed: no [[fault]] in a run file"});
+  expect(errors_of(good), {});
   const auto bad =
       errors_of(kLeast +
                     "[[fault]]\nkind = \"slow\"\ntarget = \"w-slave[0]->master\"\nat = \"soon\"\n"
@@ -193,8 +190,24 @@ BOOST_AUTO_TEST_CASE(faults_are_checked_though_they_are_not_injected_yet) {
              "run.toml:5:10: fault[0].target: a link, while slow happens to a process; allowed: one process",
              "run.toml:6:6: fault[0].at: `soon` is not understood; allowed: \"30s\", \"clock 50\" or \"epoch "
              "1\"",
-             "run.toml:7:12: fault[0].delay_ms: has no meaning for slow; allowed: delay uses it",
+             "run.toml:7:12: fault[0].delay_ms: has no meaning for slow; allowed: delay and reorder use it",
          });
+  const auto fault = [](const std::string& keys) {
+    return errors_of(kLeast + "fault = [{ " + keys + " }]\n");
+  };
+  expect(fault("kind = \"leave\", target = \"master\", at = \"1s\""),
+         {"run.toml:3:37: fault[0].target: the Master cannot leave; allowed: w-slave[i], p-slave[i], "
+          "any-w-slave, any-p-slave"});
+  expect(fault("kind = \"kill\", target = \"w-slave[1]\", every = \"0s\""),
+         {"run.toml:3:36: fault[0].target: there are 1 of that kind, counted from 0; allowed: 0 to 0 as the "
+          "index",
+          "run.toml:3:58: fault[0].every: is without end; allowed: above 0"});
+  expect(fault("kind = \"join\", target = \"w-slave[1]\", at = \"clock 3\""), {});
+  expect(
+      fault("kind = \"slow\", factor = 2, target = \"any-p-slave\", at = \"1s\""),
+      {"run.toml:3:48: fault[0].target: only what computes can be slow; allowed: w-slave[i], any-w-slave"});
+  expect(fault("kind = \"disk_full\", target = \"master\", at = \"1s\""),
+         {"run.toml:3:19: fault[0].kind: disk_full is not available yet; allowed: the other kinds"});
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_built_yet_is_refused_by_name) {

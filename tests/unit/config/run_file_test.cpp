@@ -159,12 +159,12 @@ for_s = 3
 seed = 5
 [[fault]]
 kind = "slow"
-target = "any-p-slave"
+target = "any-w-slave"
 at = "clock 50"
 factor = 3
 [[fault]]
 kind = "kill"
-target = "p-slave[1]"
+target = "p-slave[0]"
 at = "epoch 0.5"
 )";
   const RunOptions full = read(text);
