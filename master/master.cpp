@@ -325,7 +325,7 @@ void Master::hear_all_afresh(Time now) {
 
 void Master::check_suspects(Time now, Effects& out) {
   // It is the Master that is cut off, and nobody is to blame; the next message ends that.
-  if (!deaf_ && nodes_.size() > 1 && detector_.hears_nobody(timing_.heartbeat * 3, now)) {
+  if (!deaf_ && detector_.hears_nobody(timing_.heartbeat * 3, now)) {
     deaf_ = true;
     out.push_back(Trace{TraceNote{"hears nobody any more: waits for a sign of anybody"}});
   }

@@ -54,7 +54,8 @@ void Coverage::on_begin(const Engine& engine) {
   note(s.backups && s.servers + s.more_servers.size() > 1, "backups");
   note(!s.more_servers.empty(), "P-slaves join");
   for (const Fault& f : s.faults) {
-    if (f.kind == FaultKind::kPartition) {
+    note(f.kind == FaultKind::kPartition && f.on_master, "Master cut off from all");
+    if (f.kind == FaultKind::kPartition && !f.on_master) {
       note(!f.on_server, f.server ? "W-slave cut off from a P-slave" : "W-slave cut off from the Master");
       note(f.on_server, f.other_server ? "P-slave cut off from another" : "P-slave cut off from the Master");
       note(!f.inbound || !f.outbound, "one-way partition");
@@ -189,7 +190,6 @@ const char* Coverage::why_never(Role role, FaultKind kind, Doing doing) {
   static const std::vector<Never> all{
       {Role::kMaster, kSlow, {}, "the Master computes nothing"},
       {Role::kMaster, kLeave, {}, "a Master that is asked to go ends the run, on purpose"},
-      {Role::kMaster, kPartition, {}, "counted at the other end"},
       {Role::kServer, kSlow, {}, "what a P-slave computes takes no time here"},
   };
   for (const Never& n : all) {

@@ -160,6 +160,11 @@ class Engine {
   };
   std::optional<PeerId> near_end(const Partition& partition) const;
   std::vector<Partition> partitions_;
+  struct MasterCut {  // from everybody
+    bool inbound, outbound;
+    Time until;
+  };
+  std::vector<MasterCut> master_cuts_;
   std::vector<std::pair<PeerId, Time>> alone_;  // until then
   // Messages that each fault has still to see before it strikes; none while it waits for another fault.
   std::vector<std::optional<std::uint64_t>> awaited_messages_;

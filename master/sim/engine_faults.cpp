@@ -42,6 +42,10 @@ void Engine::start_after_samples(std::int64_t before, std::int64_t now_applied) 
 }
 
 bool Engine::cut_off(PeerId from, PeerId to) const {
+  for (const MasterCut& c : master_cuts_) {
+    if (c.until <= now_) continue;
+    if ((c.inbound && to == kMasterPeerId) || (c.outbound && from == kMasterPeerId)) return true;
+  }
   for (const Partition& p : partitions_) {
     const auto near = near_end(p);
     if (!near || p.until <= now_) continue;
@@ -121,6 +125,10 @@ void Engine::start_fault(std::size_t index, std::optional<PeerId> chosen) {
 }
 
 void Engine::start_partition(const Fault& fault, PeerId victim) {
+  if (fault.on_master) {
+    master_cuts_.push_back({fault.inbound, fault.outbound, now_ + fault.lasts});
+    return;
+  }
   const auto& with = fault.on_server ? fault.other_server : fault.server;
   const std::optional<PeerId> other = with ? server_peers_[*with] : std::optional(kMasterPeerId);
   if (!other || *other == victim) return;

@@ -228,9 +228,12 @@ void add_master_faults(Draws& draw, Scenario& s, double clock_s, double span_s) 
   const double timeout = seconds(s.sync.failure_timeout);
   for (std::int64_t i = 0; i < faults; ++i) {
     Fault f = random_fault(draw, s, clock_s, span_s);
-    f.kind = draw.chance(0.6) ? FaultKind::kCrash : FaultKind::kFreeze;
+    const double kind = draw.uniform(0, 1);
+    f.kind = kind < 0.5 ? FaultKind::kCrash : kind < 0.8 ? FaultKind::kFreeze : FaultKind::kPartition;
     f.on_master = true;
     f.server.reset();
+    f.inbound = f.kind != FaultKind::kPartition || draw.chance(0.7);
+    f.outbound = !f.inbound || f.kind != FaultKind::kPartition || draw.chance(0.6);
     if (draw.chance(0.5)) strike_at_a_message(draw, f);
     if (draw.chance(0.15)) {  // while it writes its journal
       f.after_samples = 0;

@@ -112,7 +112,9 @@ std::string describe(const Fault& f) {
   if (f.kind != FaultKind::kPartition) return out.str();
   out << (f.inbound ? (f.outbound ? " both ways" : " inbound") : " outbound") << " with ";
   const auto& with = f.on_server ? f.other_server : f.server;
-  if (with)
+  if (f.on_master)
+    out << "everybody";
+  else if (with)
     out << "p" << *with;
   else
     out << "the Master";

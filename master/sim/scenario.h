@@ -45,7 +45,8 @@ struct ServerSpec {
 struct Fault {
   FaultKind kind = FaultKind::kCrash;
   bool on_server = false;  // crash, freeze, leave: the P-slave `server`, ...
-  bool on_master = false;  // ... crash (it comes back), freeze: the Master; else the W-slave `worker`
+  // ... crash (it comes back), freeze, partition (from everybody): the Master; else the W-slave `worker`
+  bool on_master = false;
   std::size_t worker = 0;
   Duration at{};                   // after the run's begin, or ...
   std::int64_t after_samples = 0;  // ... not 0: after so many samples are applied somewhere, or ...

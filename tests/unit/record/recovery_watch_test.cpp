@@ -12,7 +12,7 @@ BOOST_AUTO_TEST_CASE(commits_that_come_fast_hide_no_stall_and_make_none) {
   for (int i = 1; i <= 2000; ++i) watch.committed(at(i * 0.0005));  // to 1 s
   watch.committed(at(1.5));
   for (int i = 1; i <= 2000; ++i) watch.committed(at(1.5 + i * 0.0005));  // to 2.5 s
-  watch.lost(at(2.5), std::chrono::seconds(2), "somebody");
+  watch.lost(at(2.5), std::chrono::seconds(2), "somebody", "somebody is lost");
   watch.view_changed();
   watch.finish(at(2.5));
   const std::vector<Recovery> seen = watch.take();
@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(commits_that_come_fast_hide_no_stall_and_make_none) {
   RecoveryWatch even;
   even.begin(at(0));
   for (int i = 1; i <= 2000; ++i) even.committed(at(i * 0.001));
-  even.lost(at(2), std::chrono::seconds(2), "somebody");
+  even.lost(at(2), std::chrono::seconds(2), "somebody", "somebody is lost");
   even.view_changed();
   even.finish(at(2));
   BOOST_TEST(even.take().at(0).stall_s <= 0.01);
