@@ -41,7 +41,9 @@ Result<Named> find(const MasterStatus& status, const std::string& name, std::uin
   const std::vector<Named> w_slaves = w_slaves_of(status);
   const std::vector<Named> p_slaves = p_slaves_of(status);
   for (const auto& [any, all] : {std::pair("any-w-slave", &w_slaves), std::pair("any-p-slave", &p_slaves)}) {
-    if (name == any && !all->empty()) return (*all)[word % all->size()];
+    if (name != any) continue;
+    if (!all->empty()) return (*all)[word % all->size()];
+    return Error{ErrorCode::kUsage, "nobody to pick for " + name + ": there is none in the view just now"};
   }
   std::string known = "master";
   for (const std::vector<Named>* all : {&w_slaves, &p_slaves}) {

@@ -133,18 +133,24 @@ std::optional<int> Process::wait(int deadline_s) {
   return poll_once();
 }
 
-bool Process::says(const std::string& text, int deadline_s) {
+bool Process::says(const std::string& text, int deadline_s, int times) {
+  const auto said = [&] {
+    const std::string all = err();
+    int count = 0;
+    for (auto at = all.find(text); at != std::string::npos; at = all.find(text, at + text.size())) ++count;
+    return count >= times;
+  };
   const Clock::time_point deadline = Clock::now() + std::chrono::seconds(deadline_s);
   const int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
   inotify_add_watch(watch, err_path_.c_str(), IN_MODIFY);
   bool found = false;
   for (;;) {
-    found = err().find(text) != std::string::npos;
+    found = said();
     if (found || left_ms(deadline) == 0) break;
     std::array<pollfd, 2> fds{pollfd{watch, POLLIN, 0}, pollfd{pidfd_, POLLIN, 0}};
     (void)poll(fds.data(), fds.size(), left_ms(deadline));
     if (fds[1].revents != 0) {
-      found = err().find(text) != std::string::npos;
+      found = said();
       break;
     }
     std::array<char, 4096> events{};
