@@ -36,8 +36,7 @@ class Process {
   // Exit status, 128 + n when signal n ended it; nothing when it does not end in time.
   std::optional<int> wait(int deadline_s = 60);
   bool running();
-  // Waits until `text` stands in stderr, `times` times: what was said before an event does not tell that it
-  // came.
+  // Waits until `text` stands in stderr, `times` times (what was said before an event does not announce it).
   bool says(const std::string& text, int deadline_s = 30, int times = 1);
 
   std::string out() const;
